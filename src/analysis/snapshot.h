@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * snapshot.h - what a heap looked like at one moment: the input of all analysis.
+ *
+ * Made from a running program's store, a dead program's store, or a snapshot file; nothing that
+ * uses it can tell which, but by `source`. Numbers (of stacks, nodes, modules, threads) are
+ * indices into this snapshot's own arrays; they mean nothing in another snapshot, except that
+ * (address, serial) names the same block in all snapshots of one process image (`image`).
+ *
+ * Times are milliseconds since the tracer's start (`start_real_ns` on the wall clock); times that
+ * people see are since the start of the process: add `start_after_ms`.
+ */
+#ifndef HEAPSTORY_ANALYSIS_SNAPSHOT_H
+#define HEAPSTORY_ANALYSIS_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/format.h"
+
+struct hs_error;
+
+enum snapshot_source {
+	SNAPSHOT_FILE,
+	SNAPSHOT_LIVE_STORE,
+	SNAPSHOT_DEAD_STORE,
+};
+
+struct snap_module {
+	char *path;                     /* "" if unknown; main program and libraries alike */
+	uint8_t build_id[HS_BUILD_ID_LEN];
+	uint32_t build_id_len;          /* 0: none */
+	uint64_t load_bias;             /* address in the program = address in the file + load_bias */
+	uint64_t start, end;
+	uint32_t flags;                 /* enum hs_module_flags */
+	uint64_t loaded_ms;
+	uint64_t unloaded_ms;           /* 0: still loaded */
+	uint64_t dev, inode;
+	uint32_t nr_segments;
+	struct hs_segment segments[HS_NR_SEGMENTS];
+};
+
+/* Node 0 is the root; parent < own number; no two nodes have the same parent, pc and module. */
+struct snap_node {
+	uint64_t pc;                    /* return address (or interrupted pc); enum hs_pseudo_pc below 4096 */
+	uint32_t parent;
+	uint32_t module;                /* 0: none */
+	bool signal;                    /* pc was interrupted, not called: look it up as it is */
+};
+
+/* Stack 0 is "no stack". Live totals are always those of the blocks. */
+struct snap_stack {
+	uint32_t node;                  /* innermost frame */
+	uint64_t live_count, live_bytes;
+	uint64_t born_count, born_bytes; /* ever, growth steps included */
+	uint64_t temporary;
+	uint64_t peak_count, peak_bytes; /* at the high-water mark */
+};
+
+struct snap_block {
+	uint64_t address;
+	uint64_t size, usable;          /* bytes */
+	uint64_t serial;
+	uint64_t birth_ms;
+	uint32_t stack;                 /* of the call that gave the present size */
+	uint32_t thread;                /* index; 0: unknown or long gone */
+	uint32_t lineage;               /* index + 1 into lineages; 0: never resized */
+	uint32_t family;                /* enum hs_family */
+};
+
+struct snap_step {
+	uint64_t size, ms;
+	uint32_t stack;
+};
+
+struct snap_lineage {
+	uint64_t born_size;
+	uint32_t born_stack;
+	uint64_t nr_steps;              /* growths, ever */
+	uint32_t nr_shrinks;
+	uint64_t changed_ms, peak_size;
+	uint32_t first_step, nr_kept;   /* steps[first_step .. first_step + nr_kept): first and latest, in order */
+	uint32_t nr_first;              /* so many of the kept ones are the first; the others the latest */
+	bool inferred;
+};
+
+struct snap_thread {
+	uint32_t tid;
+	uint32_t slot;
+	uint64_t first_serial;
+	uint64_t since_ms;
+	bool gone;
+	char name[16];
+};
+
+/* What is known of the making of the snapshot; see `coverage` of the JSON. */
+struct snap_coverage {
+	uint32_t mode;                  /* enum hs_mode */
+	uint64_t since_ms;              /* recording since, after the tracer's start */
+	double share_of_life;           /* 0..1: part of the life of the process that was recorded */
+	uint64_t blocks_without_stack;
+	uint64_t lost[HS_NR_LOST];
+	uint32_t flags;                 /* enum hs_store_flags */
+	uint32_t stop_reason;           /* enum hs_stop */
+	uint64_t stopped_ms;
+	uint64_t dropped_blocks;        /* lost frees and damaged records that the reader left out */
+	bool consistent;                /* false: taken while the program went on (freeze overrun) */
+	uint64_t in_doubt;              /* blocks or events that may be half done */
+};
+
+struct snapshot {
+	enum snapshot_source source;
+	char *path;                     /* of the file or store */
+	char *label;                    /* given by the user, or NULL */
+
+	uint8_t image[32];              /* process image: same bytes = same process and generation */
+	uint32_t pid, generation, arch, uid, page_size, depth;
+	char comm[16];
+	char *exe, *dir;                /* "" if unknown */
+	uint64_t start_real_ns;         /* wall clock of the tracer's start */
+	uint64_t start_after_ms;        /* age of the process then */
+	uint64_t taken_ms;              /* moment of the snapshot, since the tracer's start */
+	uint64_t number;                /* of the snapshot in its process: 1, 2, ... ; 0: unknown */
+	uint32_t state;                 /* enum hs_state */
+	struct snap_coverage coverage;
+
+	uint64_t live_count, live_bytes; /* sums over blocks */
+	uint64_t born_count, born_bytes, temporary;
+	uint64_t peak_bytes, peak_count, peak_ms;
+
+	struct snap_module *modules;    /* [0] is "no module" */
+	struct snap_node *nodes;
+	struct snap_stack *stacks;
+	struct snap_block *blocks;      /* by address, ascending; none overlap */
+	struct snap_lineage *lineages;
+	struct snap_step *steps;
+	struct snap_thread *threads;    /* [0] is "unknown" */
+	char **messages;                /* lines of the tracer's message ring, oldest first */
+	size_t nr_modules, nr_nodes, nr_stacks, nr_blocks, nr_lineages, nr_steps, nr_threads, nr_messages;
+
+	/* Baked-in names (symbolize), see symbolizer.h; NULL where there are none. */
+	void *names;
+};
+
+/* Frees everything; NULL is fine. */
+void snapshot_free(struct snapshot *snapshot);
+
+/*
+ * Reads a snapshot file or a store, by its magic. A store of a running program is frozen for a
+ * moment (see format.h) and copied; `consistent` and `in_doubt` say how well that went. Returns 0
+ * or -HS_E_*; on success the caller owns *ret.
+ */
+int snapshot_open(const char *path, struct snapshot **ret, struct hs_error *err);
+
+/*
+ * Writes a snapshot file: aside in the same folder, then renamed. label may be NULL. 0 or -HS_E_*.
+ */
+int snapshot_write(const struct snapshot *snapshot, const char *path, const char *label,
+		   struct hs_error *err);
+
+/* One chunk of a snapshot file (or one array of a store), for `check` and `info`. */
+struct snap_chunk {
+	char name[24];
+	uint64_t offset, bytes;         /* where in the file; as it lies there (compressed) */
+	uint64_t raw_bytes, items;
+	bool ok;
+	char problem[256];              /* "" if ok; offset, found and expected otherwise */
+};
+
+/*
+ * Lists and verifies every chunk of a snapshot file or store: checksums, sizes, every cross
+ * reference. Returns 0 if the file could be read as far as its table (damaged chunks have ok ==
+ * false), -HS_E_* if not even that. Caller frees *ret_chunks.
+ */
+int snapshot_check(const char *path, struct snap_chunk **ret_chunks, size_t *ret_nr,
+		   struct hs_error *err);
+
+#endif

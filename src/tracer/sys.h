@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sys.h - every system call of the tracer, made directly, so that errno is left alone.
+ *
+ * All return what the kernel returns: 0 or more, or -errno. Unit tests may link another sys.c.
+ */
+#ifndef HEAPSTORY_TRACER_SYS_H
+#define HEAPSTORY_TRACER_SYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* After the start (see lifecycle.c): only these. */
+
+/* Anonymous private memory, zeroed, page aligned, left out of core dumps; NULL if refused. */
+void *sys_map(size_t size);
+void sys_unmap(void *p, size_t size);
+/* Gives the pages of [p, p+size) memory now (MADV_POPULATE_WRITE): 0 or -errno. */
+long sys_populate_write(void *p, size_t size);
+/* 0 if all of [p, p+size) is mapped and readable; faults it in. Both page aligned. */
+long sys_probe_read(const void *p, size_t size);
+/* Gives back the pages of an anonymous mapping; they read as 0 afterwards. */
+long sys_discard(void *p, size_t size);
+/* Waits while *word == expected, timeout_ns at most. Shared futex. */
+long sys_futex_wait(uint32_t *word, uint32_t expected, uint64_t timeout_ns);
+long sys_futex_wake_all(uint32_t *word);
+long sys_getpid(void);
+
+/* At the start, and in an exec or fork hook, only. */
+
+long sys_gettid(void);
+long sys_getppid(void);
+long sys_getuid(void);
+/* flags as open(2); O_CLOEXEC is added. */
+long sys_open(const char *path, int flags, unsigned mode);
+long sys_close(int fd);
+long sys_read(int fd, void *buf, size_t size);
+long sys_pread(int fd, void *buf, size_t size, uint64_t off);
+long sys_pwrite(int fd, const void *buf, size_t size, uint64_t off);
+long sys_write(int fd, const void *buf, size_t size);
+long sys_ftruncate(int fd, uint64_t size);
+long sys_fallocate(int fd, uint64_t off, uint64_t size);
+/* Shared mapping of a file, read and write; NULL if refused. */
+void *sys_map_file(int fd, uint64_t size);
+long sys_madvise(void *p, size_t size, int advice);
+long sys_readlink(const char *path, char *buf, size_t size);
+long sys_symlink(const char *target, const char *path);
+long sys_rename(const char *from, const char *to);
+long sys_unlink(const char *path);
+long sys_mkdir(const char *path, unsigned mode);
+/* dev, inode, uid, mode and size of a path (not followed if nofollow) into ret_*; 0 or -errno. */
+struct sys_stat {
+	uint64_t dev, inode, size;
+	uint32_t uid, mode;
+};
+long sys_stat(const char *path, int nofollow, struct sys_stat *ret_stat);
+long sys_fstat(int fd, struct sys_stat *ret_stat);
+/* Registers for MEMBARRIER_CMD_GLOBAL_EXPEDITED: 0 or -errno. */
+long sys_membarrier_register(void);
+/* Gets and sets a soft limit of this process (RLIMIT_FSIZE). */
+long sys_getrlimit(int resource, uint64_t *ret_soft, uint64_t *ret_hard);
+long sys_setrlimit(int resource, uint64_t soft, uint64_t hard);
+
+#endif

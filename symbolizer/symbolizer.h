@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * symbolizer.h - from (module, address in the file) to the names of functions.
+ *
+ * Offline only. Knows nothing of snapshots: a module is a path, a build id and where its file may
+ * be. A wrong name is worse than none: a file whose build id is not the wanted one is not used.
+ */
+#ifndef HEAPSTORY_SYMBOLIZER_H
+#define HEAPSTORY_SYMBOLIZER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbolizer;
+
+struct symbolizer_options {
+	const char *const *debug_dirs; /* --debug-dir, in order; then $HEAPSTORY_DEBUG_PATH, /usr/lib/debug */
+	size_t nr_debug_dirs;
+	bool raw_names;                /* do not demangle */
+};
+
+struct symbolizer_module {
+	const char *path;              /* as the program saw it */
+	const uint8_t *build_id;
+	size_t build_id_len;           /* 0: none known */
+	uint64_t dev, inode;           /* of the file when it was loaded; 0: unknown */
+	uint32_t pid;                  /* of the living process it is mapped in, for /proc/PID/root; 0: none */
+};
+
+/* One frame; strings belong to the symbolizer and live as long as it. NULL or 0: unknown. */
+struct symbolizer_frame {
+	const char *function;          /* full demangled path, or raw */
+	const char *file;              /* always NULL before lines are read */
+	uint32_t line, column;
+	bool inlined;
+};
+
+/* options are copied. Never fails. */
+struct symbolizer *symbolizer_new(const struct symbolizer_options *options);
+void symbolizer_free(struct symbolizer *symbolizer);
+
+/*
+ * Makes a module known (again: the same id for the same path and build id). Returns an id for
+ * symbolizer_lookup(). The file is opened at the first look-up only.
+ */
+uint32_t symbolizer_add(struct symbolizer *symbolizer, const struct symbolizer_module *module);
+
+/*
+ * Frames at an address of the module's file (address in the program less the load bias; the
+ * caller has subtracted 1 from return addresses), innermost first; returns how many (0: unknown)
+ * and sets *ret_frames, which lives as long as the symbolizer. Results are kept, so asking again
+ * is cheap.
+ */
+size_t symbolizer_lookup(struct symbolizer *symbolizer, uint32_t module, uint64_t address,
+			 const struct symbolizer_frame **ret_frames);
+
+/* One line why a module has no names ("no file with build id 12ab…"), or NULL. */
+const char *symbolizer_problem(const struct symbolizer *symbolizer, uint32_t module);
+
+/* Demangles C++, Rust legacy and v0 names; a copy of the name where it is none of these. */
+char *symbolizer_demangle(const char *name);
+
+enum elf_trace {
+	ELF_TRACE_OK,
+	ELF_TRACE_STATIC,        /* statically linked */
+	ELF_TRACE_SETID,         /* set-user-id, set-group-id or file capabilities, and not ours */
+	ELF_TRACE_MUSL,          /* another C library's loader */
+	ELF_TRACE_ARCH,          /* other machine or word size */
+	ELF_TRACE_UNREADABLE,    /* cannot be opened, or is no program */
+};
+
+/*
+ * Whether the tracer can be preloaded into the program at path; follows #! lines to the
+ * interpreter (then *ret_detail names it). detail: one clear line for people, at least 512 bytes.
+ */
+enum elf_trace elf_traceable(const char *path, char *ret_detail, size_t detail_size);
+
+#endif
