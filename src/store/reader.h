@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reader.h - the offline side of the store: copies what a running or a dead program left in it.
+ *
+ * The store is never trusted: sizes and places are checked against the file before they are used,
+ * and it is read with pread, so that a file that shrinks underneath gives an error and no signal.
+ * Only the control page is mapped, to freeze a running program (see struct hs_control).
+ */
+#ifndef HEAPSTORY_STORE_READER_H
+#define HEAPSTORY_STORE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/format.h"
+
+struct hs_error;
+
+/* Copy of one array: elements [0, count), each of the size that format.h gives it. */
+struct store_array {
+	void *data;                     /* own mapping, page aligned; NULL if count is 0 */
+	uint64_t count;
+	size_t mapped;                  /* bytes */
+};
+
+/*
+ * A store as it was at one moment. The copies are the caller's: analysis may write to them (it
+ * sorts the records where they lie).
+ */
+struct store_image {
+	int fd;                         /* the store, for strings */
+	char *path;
+	uint64_t file_size;
+	struct hs_header header;
+	struct hs_control control;
+	struct hs_messages messages;
+	struct store_array arrays[HS_NR_ARRAYS];
+	bool alive;                     /* its process ran when it was copied */
+	bool consistent;                /* nothing was written while it was copied */
+	uint32_t attempts;              /* freezes it took; 0: none was needed */
+	uint32_t nr_stuck;              /* threads read as they stood, in the middle of a change */
+	uint64_t taken_ms;              /* since the tracer's start; of a dead one: the last time it shows */
+	uint64_t held_ns;               /* how long the program was held up */
+};
+
+/*
+ * Whether the file begins as a store does. A file that cannot be opened or read is -HS_E_SYSTEM;
+ * otherwise 0, with *ret_is_store.
+ */
+int store_is_store(const char *path, bool *ret_is_store, struct hs_error *err);
+
+/*
+ * Copies the store at path, freezing its program for a moment if that runs. Takes a few seconds
+ * at the very most, whatever the program and other readers do. 0 or -HS_E_*; on success the
+ * caller releases the image.
+ */
+int store_image_read(const char *path, struct store_image *ret, struct hs_error *err);
+/* Harmless on an image that is all zero but for fd == -1. */
+void store_image_release(struct store_image *image);
+
+/* The string at a place, a copy for free(); "" for place 0. -HS_E_FORMAT if there is none. */
+int store_image_string(const struct store_image *image, uint64_t off, char **ret,
+		       struct hs_error *err);
+
+/* What `list` and `mode` want to know; read without a freeze. */
+struct store_summary {
+	uint32_t pid, state, flags, generation;
+	uint32_t mode;                  /* enum hs_mode */
+	int64_t live_bytes, live_count; /* what the threads are in the middle of may be missing */
+	uint64_t start_real_ns, start_after_ms;
+	uint64_t since_ms;              /* when the mode was set, after the tracer's start */
+	uint64_t now_ms;                /* after the tracer's start; 0 if the process is gone */
+	uint64_t nr_snapshots;
+	uint64_t supervisor;            /* pid, or 0 */
+	char comm[16];
+	bool alive;
+};
+int store_summary(const char *path, struct store_summary *ret, struct hs_error *err);
+
+/*
+ * Switches the mode of a running program; live -> off becomes HS_MODE_DRAIN, which the tracer
+ * itself ends. -HS_E_STATE if it has gone or does not record any more.
+ */
+int store_mode_set(const char *path, enum hs_mode mode, struct hs_error *err);
+
+/* Size of an element of this array as format.h has it. */
+uint32_t store_elem_size(unsigned int array);
+/* "records", "nodes", "cells of shard 3", ...; returns ret. */
+const char *store_array_name(unsigned int array, char ret[static 32]);
+
+#endif
