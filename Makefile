@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: MIT
+# Makefile of heapstory: one flat file, objects under build/. `make help` lists the targets.
+#
+# Yours: CC CXX CFLAGS LDFLAGS PREFIX DESTDIR, and for the test programs RUSTC.
+# Ours:  SAN=address,undefined  COVERAGE=1  WERROR=1  V=1
+# Every combination of compiler, SAN and COVERAGE has its own build/<variant>/; the plain one is
+# build/ itself, so that build/heapstory and build/libheapstory.so are always the plain ones.
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(origin CXX),default)
+CXX := g++
+endif
+AR ?= ar
+RUSTC ?= rustc
+CFLAGS ?= -O2 -g
+PREFIX ?= /usr/local
+SAN ?=
+COVERAGE ?=
+WERROR ?=
+V ?=
+
+comma := ,
+empty :=
+space := $(empty) $(empty)
+cc_name := $(notdir $(firstword $(CC)))
+variant := $(subst $(space),-,$(strip $(filter-out gcc cc,$(cc_name)) $(subst $(comma),-,$(SAN)) \
+	$(if $(COVERAGE),coverage)))
+O := build$(if $(variant),/$(variant))
+Q := $(if $(V),,@)
+
+warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla \
+	-Wundef -Wformat=2 $(if $(WERROR),-Werror)
+cflags := -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(warnings) -Isrc -I. -MMD -MP
+san_flags := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
+	$(if $(COVERAGE),--coverage)
+# The preloaded library never carries a sanitizer: the host has none, or its own.
+# -fno-builtin: or gcc turns malloc and memset into a calloc that calls itself.
+tracer_flags := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-builtin -fexceptions \
+	-Wframe-larger-than=1024
+tracer_ldflags := -shared -Wl,-z,defs -Wl,-z,now -Wl,--version-script=src/tracer/exports.map
+tool_libs := -lzstd -lxxhash -ljansson -liberty
+test_libs := -Wl,--as-needed -lcmocka -lunwind -lunwind-generic $(tool_libs) -ldl -pthread
+
+tracer_src := $(wildcard src/tracer/*.c) src/store/writer.c
+tool_src := $(wildcard src/util/*.c src/analysis/*.c symbolizer/*.c reports/*.c) \
+	$(filter-out src/store/writer.c,$(wildcard src/store/*.c))
+cli_src := $(wildcard src/cli/*.c)
+# What interposes cannot be linked into a test; the rest of the tracer is tested as a library.
+tracer_lib_src := $(filter-out $(shell grep -l HS_EXPORT src/tracer/*.c 2>/dev/null),$(tracer_src))
+unit_src := $(wildcard tests/unit/test_*.c)
+unit_help_src := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
+fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
+headers := $(wildcard src/*/*.h symbolizer/*.h reports/*.h)
+
+tracer_obj := $(tracer_src:%.c=$(O)/obj/tracer/%.o)
+tracer_lib_obj := $(tracer_lib_src:%.c=$(O)/obj/tracer-lib/%.o)
+tool_obj := $(tool_src:%.c=$(O)/obj/tool/%.o)
+cli_obj := $(cli_src:%.c=$(O)/obj/tool/%.o)
+cli_lib_obj := $(filter-out %/main.o,$(cli_obj))
+unit_help_obj := $(unit_help_src:%.c=$(O)/obj/tool/%.o)
+unit_bin := $(unit_src:tests/unit/%.c=$(O)/unit/%)
+fuzz_bin := $(fuzz_src:tests/fuzz/%.c=$(O)/fuzz/%)
+
+.PHONY: all help check check-layers check-headers check-imports unit programs fuzz fuzz-build lint \
+	format install uninstall clean deps deps-build demo test bench
+.DEFAULT_GOAL := all
+.SECONDARY:
+.DELETE_ON_ERROR:
+
+## all            the tool and the library that it preloads (default)
+all: $(O)/heapstory $(O)/libheapstory.so
+
+help:
+	@sed -n 's/^## //p' Makefile
+	@echo "variables: CC CXX CFLAGS LDFLAGS PREFIX DESTDIR; SAN=address,undefined COVERAGE=1 WERROR=1 V=1"
+
+# ---- build -------------------------------------------------------------------------------------
+
+$(O)/libheapstory.so: $(tracer_obj) src/tracer/exports.map
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  LINK    $@")
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(tracer_ldflags) -o $@ $(tracer_obj) -pthread
+
+$(O)/heapstory: $(cli_obj) $(tool_obj)
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  LINK    $@")
+	$(Q)$(CC) $(CFLAGS) $(san_flags) $(LDFLAGS) -o $@ $^ $(tool_libs) -pthread
+
+$(O)/obj/tracer/%.o: %.c
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  CC      $<")
+	$(Q)$(CC) $(cflags) $(tracer_flags) -c -o $@ $<
+
+$(O)/obj/tracer-lib/%.o: %.c
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  CC      $< (as a library)")
+	$(Q)$(CC) $(cflags) $(filter-out -Wframe%,$(tracer_flags)) $(san_flags) -c -o $@ $<
+
+$(O)/obj/tool/%.o: %.c
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  CC      $<")
+	$(Q)$(CC) $(cflags) $(san_flags) -c -o $@ $<
+
+$(O)/libtracer-test.a: $(tracer_lib_obj)
+$(O)/libtool-test.a: $(tool_obj) $(cli_lib_obj) $(unit_help_obj)
+$(O)/libtracer-test.a $(O)/libtool-test.a:
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && $(AR) rc $@ $^
+
+# ---- tests -------------------------------------------------------------------------------------
+
+## unit           the unit tests, built (tests/run runs them)
+unit: $(unit_bin)
+
+$(O)/unit/%: $(O)/obj/tool/tests/unit/%.o $(O)/libtracer-test.a $(O)/libtool-test.a
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  LINK    $@")
+	$(Q)$(CC) $(CFLAGS) $(san_flags) $(LDFLAGS) -o $@ $< $(O)/libtracer-test.a $(O)/libtool-test.a \
+		$(test_libs)
+
+# Programs that the tests trace: an ordinary optimised build without frame pointers, in which the
+# calls of malloc and free stay where the source has them.
+program_flags := -O1 -g -Wall -Wextra -fno-optimize-sibling-calls -fno-builtin-malloc \
+	-fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free -fno-builtin-aligned_alloc
+P := build/programs
+program_so := $(patsubst tests/programs/%.c,$(P)/%.so,$(wildcard tests/programs/plug_*.c \
+	tests/programs/lib*.c tests/programs/count_preload.c))
+program_bin := $(filter-out $(program_so:.so=),$(patsubst tests/programs/%.c,$(P)/%,\
+	$(wildcard tests/programs/*.c))) \
+	$(patsubst tests/programs/%.cpp,$(P)/%,$(wildcard tests/programs/*.cpp)) \
+	$(patsubst tests/programs/%.rs,$(P)/%,$(wildcard tests/programs/*.rs)) \
+	$(addprefix $(P)/cache_insert_,O2 nopie static stripped) \
+	$(if $(shell command -v musl-gcc),$(P)/cache_insert_musl)
+
+## programs       the small programs that the tests trace
+programs: $(program_so) $(program_bin)
+
+$(P)/%.so: tests/programs/%.c tests/programs/mark.h
+	@mkdir -p $(@D)
+	$(Q)gcc $(program_flags) -shared -fPIC -o $@ $< -ldl
+
+$(P)/early_init: tests/programs/early_init.c tests/programs/mark.h $(P)/libearly.so
+	$(Q)gcc $(program_flags) -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(P) -learly
+
+$(P)/cache_insert_O2: program_extra := -O2
+$(P)/cache_insert_nopie: program_extra := -fno-pie -no-pie
+$(P)/cache_insert_static: program_extra := -static
+$(P)/cache_insert_O2 $(P)/cache_insert_nopie $(P)/cache_insert_static: tests/programs/cache_insert.c \
+		tests/programs/mark.h
+	@mkdir -p $(@D)
+	$(Q)gcc $(program_flags) $(program_extra) -o $@ $<
+
+$(P)/cache_insert_musl: tests/programs/cache_insert.c tests/programs/mark.h
+	@mkdir -p $(@D)
+	$(Q)musl-gcc $(program_flags) -o $@ $<
+
+$(P)/cache_insert_stripped: tests/programs/cache_insert.c tests/programs/mark.h
+	@mkdir -p $(@D)
+	$(Q)gcc $(program_flags) -Wl,--build-id -o $@ $<
+	$(Q)objcopy --only-keep-debug $@ $@.debug && strip $@ && \
+		cd $(P) && objcopy --add-gnu-debuglink=$(@F).debug $(@F)
+
+$(P)/%: tests/programs/%.c tests/programs/mark.h
+	@mkdir -p $(@D)
+	$(Q)gcc $(program_flags) -Wl,-rpath,'$$ORIGIN' -o $@ $< -pthread -ldl
+
+$(P)/%: tests/programs/%.cpp tests/programs/mark.h
+	@mkdir -p $(@D)
+	$(Q)g++ $(program_flags) -std=c++17 -o $@ $< -pthread
+
+# MAKEFLAGS: rustc would take part in make's job server.
+$(P)/%: tests/programs/%.rs tests/programs/mark.rs
+	@mkdir -p $(@D)
+	$(Q)MAKEFLAGS= $(RUSTC) -O -g --edition 2021 -o $@ $<
+$(P)/mark: ;
+
+## test           installs what is missing, builds, runs all tests
+test: deps
+	$(Q)$(MAKE) --no-print-directory all unit programs
+	$(Q)tests/run --build $(O)
+
+## check          the fast part: unit tests, layers, headers, imports
+check: all unit check-layers check-headers check-imports
+	$(Q)tests/run --build $(O) 'unit/*'
+
+## check-layers   includes point one way
+check-layers:
+	$(Q)tests/check-layers
+
+## check-headers  each header compiles alone
+check-headers:
+	$(Q)for h in $(headers); do \
+		case $$h in */poison.h) continue ;; esac; \
+		echo "#include \"$$h\"" | $(CC) $(filter-out -MMD -MP,$(cflags)) -Werror -fsyntax-only \
+			-x c - || { echo "check-headers: $$h does not compile alone"; exit 1; }; \
+	done
+
+## check-imports  what the library takes from libc is what src/tracer/imports.txt lists
+check-imports: build/libheapstory.so
+	$(Q)nm -D --undefined-only build/libheapstory.so | awk '{ print $$2 }' | sed 's/@.*//' | \
+		grep -v -e '^_ITM_' -e '^__gmon_start__$$' -e '^__cxa_finalize$$' | LC_ALL=C sort -u | \
+		diff -u --label imports.txt --label libheapstory.so src/tracer/imports.txt -
+
+## fuzz           runs each fuzz target for a while (FUZZ_SECONDS, default 20)
+FUZZ_SECONDS ?= 20
+fuzz: fuzz-build
+	$(Q)for f in $(fuzz_bin); do tests/fuzz/run $$f $(FUZZ_SECONDS) || exit 1; done
+
+fuzz-build: $(fuzz_bin)
+
+$(O)/fuzz/%: $(O)/obj/tool/tests/fuzz/%.o $(wildcard tests/fuzz/main.c) $(O)/libtool-test.a
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  LINK    $@")
+	$(Q)$(CC) $(cflags) $(san_flags) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(tool_libs) -pthread
+
+## lint           shellcheck, man page syntax, layout of the code
+lint:
+	$(Q)shellcheck -x -P tests .ci/run tests/run tests/lib.sh tests/check-layers $(wildcard \
+		tests/cli/*.sh tests/fuzz/run tests/bench/*.sh)
+	$(Q)mandoc -T lint -W warning $(wildcard docs/*.[15])
+
+## format         applies .clang-format
+format:
+	clang-format -i $(wildcard src/*/*.[ch] symbolizer/*.[ch] reports/*.[ch] tests/unit/*.[ch] \
+		tests/programs/*.[ch] tests/fuzz/*.[ch])
+
+## bench          cost beside heaptrack (tests/bench)
+bench: all
+	$(Q)tests/bench/run
+
+## demo           a program that grows without a leak, and how one finds why (under a minute)
+demo: deps-build
+	$(Q)$(MAKE) --no-print-directory all $(P)/demo_idleak
+	$(Q)tests/demo
+
+# ---- install -----------------------------------------------------------------------------------
+
+## install        into $(DESTDIR)$(PREFIX)
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/heapstory \
+		$(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5
+	install -m 755 $(O)/heapstory $(DESTDIR)$(PREFIX)/bin/heapstory
+	install -m 755 $(O)/libheapstory.so $(DESTDIR)$(PREFIX)/lib/heapstory/libheapstory.so
+	for p in $(wildcard docs/*.1); do install -m 644 $$p $(DESTDIR)$(PREFIX)/share/man/man1/; done
+	for p in $(wildcard docs/*.5); do install -m 644 $$p $(DESTDIR)$(PREFIX)/share/man/man5/; done
+
+## uninstall      takes away what install put there
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/heapstory
+	rm -rf $(DESTDIR)$(PREFIX)/lib/heapstory
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man1/,$(notdir $(wildcard docs/*.1)))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/share/man/man5/,$(notdir $(wildcard docs/*.5)))
+
+## clean          removes build/
+clean:
+	rm -rf build
+
+# ---- what has to be installed ------------------------------------------------------------------
+
+# command=package where any version of the command will do, else the name of a package
+deps_build := gcc=gcc g++=g++ libc6-dev libunwind8 libzstd-dev libxxhash-dev libjansson-dev \
+	libiberty-dev uthash-dev
+deps_test := rustc=rustc redis-server=redis-server redis-cli=redis-tools sqlite3=sqlite3 \
+	python3=python3 node=nodejs gdb=gdb valgrind=valgrind strace=strace musl-gcc=musl-tools \
+	clang=clang llvm-nm=llvm heaptrack=heaptrack shellcheck=shellcheck mandoc=mandoc \
+	objcopy=binutils setpriv=util-linux ps=procps libunwind-dev libdwarf-dev libcmocka-dev \
+	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
+
+## deps           installs what is missing for building and testing (Debian, root or sudo)
+deps:
+	$(Q)$(call install_missing,$(deps_build) $(deps_test))
+
+deps-build:
+	$(Q)$(call install_missing,$(deps_build))
+
+# Services must not start because their package was installed: policy-rc.d says no meanwhile.
+define install_missing
+missing=; \
+for d in $(1); do \
+	case $$d in \
+	*=*) command -v "$${d%%=*}" >/dev/null 2>&1 && continue ;; \
+	*) dpkg-query -W -f '$${Status}\n' "$$d" 2>/dev/null | grep -q 'ok installed' && continue ;; \
+	esac; \
+	missing="$$missing $${d#*=}"; \
+done; \
+[ -n "$$missing" ] || exit 0; \
+echo "installing:$$missing"; \
+as_root=; \
+if [ "$$(id -u)" != 0 ]; then \
+	command -v sudo >/dev/null || { echo "neither root nor sudo; install:$$missing"; exit 1; }; \
+	as_root=sudo; \
+fi; \
+$$as_root env DEBIAN_FRONTEND=noninteractive MISSING="$$missing" sh -ec ' \
+	apt-get update -q; \
+	policy=/usr/sbin/policy-rc.d; \
+	if [ ! -e $$policy ]; then \
+		printf "#!/bin/sh\nexit 101\n" >$$policy; \
+		chmod 755 $$policy; \
+		trap "rm -f $$policy" EXIT; \
+	fi; \
+	apt-get install -q -y --no-install-recommends $$MISSING'
+endef
+
+-include $(shell find $(O)/obj -name '*.d' 2>/dev/null)
