@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * names.c - frames, sites and zones of the stacks of a snapshot; see names.h.
+ *
+ * Everything is found once a node and kept: a snapshot has many more blocks than stacks, and its
+ * stacks share most of their nodes.
+ */
+#include "analysis/names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/runtime.h"
+#include "analysis/snapshot.h"
+#include "util/alloc.h"
+
+struct node_frames {
+	struct frame *frames;           /* NULL: not looked up yet */
+	uint32_t nr;
+};
+
+struct names {
+	const struct snapshot *snapshot;
+	names_lookup lookup;
+	void *context;
+	struct node_frames *nodes;      /* by node */
+	const struct frame **sites;     /* by stack; NULL: not looked for yet, or none */
+	uint8_t *module_runtime;        /* by module: 0 not known yet, 1 no, 2 yes */
+	const struct frame **list;      /* of the last names_stack() */
+	size_t list_alloc;
+};
+
+const char *path_basename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+struct names *names_new(const struct snapshot *snapshot, names_lookup lookup, void *context)
+{
+	struct names *n = xcalloc(1, sizeof(*n));
+
+	n->snapshot = snapshot;
+	n->lookup = lookup;
+	n->context = context;
+	n->nodes = xcalloc(snapshot->nr_nodes + 1, sizeof(*n->nodes));
+	n->sites = xcalloc(snapshot->nr_stacks + 1, sizeof(*n->sites));
+	n->module_runtime = xcalloc(snapshot->nr_modules + 1, 1);
+	return n;
+}
+
+void names_free(struct names *n)
+{
+	if (!n)
+		return;
+	for (size_t i = 0; i < n->snapshot->nr_nodes; i++)
+		free(n->nodes[i].frames);
+	free(n->nodes);
+	free(n->sites);
+	free(n->module_runtime);
+	free(n->list);
+	free(n);
+}
+
+const struct snapshot *names_snapshot(const struct names *n)
+{
+	return n->snapshot;
+}
+
+static bool module_is_runtime(struct names *n, uint32_t nr)
+{
+	const struct snap_module *m = &n->snapshot->modules[nr];
+	bool yes;
+
+	if (!nr)
+		return false;
+	if (!n->module_runtime[nr]) {
+		yes = (m->flags & (HS_MODULE_TRACER | HS_MODULE_VDSO)) || runtime_module(m->path);
+		n->module_runtime[nr] = yes ? 2 : 1;
+	}
+	return n->module_runtime[nr] == 2;
+}
+
+static void look_up(struct names *n, const struct snap_node *node, struct node_frames *ret)
+{
+	const struct snap_module *m = &n->snapshot->modules[node->module];
+	const struct name_frame *found = NULL;
+	uint64_t offset = node->module ? node->pc - m->load_bias : 0;
+	bool runtime = module_is_runtime(n, node->module);
+	size_t nr = 0;
+
+	/* a return address may already lie in the next line, or in the next function */
+	if (node->module)
+		nr = n->lookup(n->context, n->snapshot, node->module, offset - !node->signal, &found);
+	ret->nr = nr ? (uint32_t)nr : 1;
+	ret->frames = xcalloc(ret->nr, sizeof(*ret->frames));
+	for (size_t i = 0; i < ret->nr; i++) {
+		struct frame *f = &ret->frames[i];
+
+		f->address = node->pc;
+		f->offset = offset;
+		f->module = node->module && m->path[0] ? m->path : NULL;
+		f->runtime = runtime;
+		if (!nr)
+			continue;
+		f->function = found[i].function;
+		f->file = found[i].file;
+		f->line = found[i].line;
+		f->column = found[i].column;
+		f->inlined = found[i].inlined;
+		if (!runtime && f->function)
+			f->runtime = runtime_function(f->function);
+	}
+}
+
+size_t names_node(struct names *n, uint32_t nr, const struct frame **ret)
+{
+	const struct snap_node *node = &n->snapshot->nodes[nr];
+
+	if (!nr || node->pc < HS_PC_FIRST_REAL) {
+		*ret = NULL;
+		return 0;
+	}
+	if (!n->nodes[nr].frames)
+		look_up(n, node, &n->nodes[nr]);
+	*ret = n->nodes[nr].frames;
+	return n->nodes[nr].nr;
+}
+
+size_t names_stack(struct names *n, uint32_t stack, const struct frame *const **ret,
+		   enum stack_cut *ret_cut)
+{
+	uint32_t node = stack ? n->snapshot->stacks[stack].node : 0;
+	enum stack_cut cut = STACK_WHOLE;
+	size_t nr = 0;
+
+	for (; node; node = n->snapshot->nodes[node].parent) {
+		const struct frame *frames;
+		size_t more = names_node(n, node, &frames);
+
+		if (n->snapshot->nodes[node].pc == HS_PC_CUT_DEPTH)
+			cut = STACK_CUT_DEPTH;
+		else if (!more)
+			cut = STACK_CUT_UNWIND;
+		n->list = xgrow(n->list, &n->list_alloc, nr + more + 1, sizeof(*n->list));
+		for (size_t i = 0; i < more; i++)
+			n->list[nr++] = &frames[i];
+	}
+	*ret = n->list;
+	*ret_cut = cut;
+	return nr;
+}
+
+/* The first frame of the program; sets *ret_other to the best one of a stack without such. */
+static const struct frame *find_site(struct names *n, uint32_t node, const struct frame **ret_other)
+{
+	const struct frame *innermost = NULL, *named = NULL;
+
+	for (; node; node = n->snapshot->nodes[node].parent) {
+		const struct frame *frames;
+		size_t nr = names_node(n, node, &frames);
+
+		for (size_t i = 0; i < nr; i++) {
+			if (!frames[i].runtime)
+				return &frames[i];
+			if (!innermost)
+				innermost = &frames[i];
+			if (!named && frames[i].function && !runtime_function(frames[i].function))
+				named = &frames[i];
+		}
+	}
+	*ret_other = named ? named : innermost;
+	return NULL;
+}
+
+const struct frame *names_site(struct names *n, uint32_t stack)
+{
+	const struct frame *site, *other = NULL;
+
+	if (!stack)
+		return NULL;
+	if (!n->sites[stack]) {
+		site = find_site(n, n->snapshot->stacks[stack].node, &other);
+		n->sites[stack] = site ? site : other;
+	}
+	return n->sites[stack];
+}
+
+const char *names_zone(struct names *n, uint32_t stack)
+{
+	const struct frame *site = names_site(n, stack);
+
+	return site && site->module ? path_basename(site->module) : "";
+}
+
+/* ---- labels ------------------------------------------------------------------------------ */
+
+static char *address_label(const struct frame *f)
+{
+	if (f->module)
+		return xasprintf("%s+0x%" PRIx64, path_basename(f->module), f->offset);
+	return xasprintf("0x%" PRIx64, f->address);
+}
+
+char *frame_label(const struct frame *f)
+{
+	return f->function ? xstrdup(f->function) : address_label(f);
+}
+
+char *frame_short(const struct frame *f)
+{
+	return f->function ? function_short(f->function) : address_label(f);
+}
+
+char *frame_place(const struct frame *f)
+{
+	if (f->file && f->line)
+		return xasprintf("%s:%" PRIu32, path_basename(f->file), f->line);
+	return address_label(f);
+}

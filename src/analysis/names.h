@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * names.h - from the stacks of a snapshot to frames with names, and to the site and the zone of a
+ * stack. Names come from a function that the caller gives, so the analysis knows no symbolizer.
+ *
+ * Site: the innermost frame that is neither allocator nor language runtime (runtime.h). A stack
+ * that has none (the loader at work for itself) has as site its innermost frame that is not named
+ * as an allocator, else its innermost frame.
+ * Zone, by the automatic rule: the file name of the site's module.
+ */
+#ifndef HEAPSTORY_ANALYSIS_NAMES_H
+#define HEAPSTORY_ANALYSIS_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct snapshot;
+
+/* What a look-up returns: one frame, inlined ones first. Unknown: NULL, 0. */
+struct name_frame {
+	const char *function, *file;
+	uint32_t line, column;
+	bool inlined;
+};
+
+/*
+ * Names at an address of a module of the snapshot (address in the file). Returns how many and
+ * sets *ret; the strings live as long as the context, the array until the next call.
+ */
+typedef size_t (*names_lookup)(void *context, const struct snapshot *snapshot, uint32_t module,
+			       uint64_t address, const struct name_frame **ret);
+
+struct frame {
+	const char *function;           /* full demangled path; NULL: unknown */
+	const char *file;
+	const char *module;             /* path; NULL: unknown */
+	uint64_t address;               /* return address in the program (or interrupted pc) */
+	uint64_t offset;                /* the same in the module's file */
+	uint32_t line, column;
+	bool inlined;
+	bool runtime;                   /* allocator or language runtime */
+};
+
+/* Why the stack ends where it does. */
+enum stack_cut {
+	STACK_WHOLE,
+	STACK_CUT_DEPTH,                /* the depth limit */
+	STACK_CUT_UNWIND,               /* the caller was not found */
+};
+
+struct names;
+
+/* Both must outlive the result. */
+struct names *names_new(const struct snapshot *snapshot, names_lookup lookup, void *context);
+void names_free(struct names *names);
+const struct snapshot *names_snapshot(const struct names *names);
+
+/* Frames of one node, innermost first; they live as long as names. A pseudo node has none. */
+size_t names_node(struct names *names, uint32_t node, const struct frame **ret);
+
+/* All frames of a stack, innermost first. The array lives until the next call, the frames longer. */
+size_t names_stack(struct names *names, uint32_t stack, const struct frame *const **ret,
+		   enum stack_cut *ret_cut);
+
+/* NULL where there is no stack. */
+const struct frame *names_site(struct names *names, uint32_t stack);
+
+/* File name of the site's module; "" if unknown. */
+const char *names_zone(struct names *names, uint32_t stack);
+
+/* "function", or "module+0x1234" where it has no name. Caller frees. */
+char *frame_label(const struct frame *frame);
+/* The same, shortened as function_short() does. Caller frees. */
+char *frame_short(const struct frame *frame);
+/* "file:12" where the line is known, else "module+0x1234", else "0xaddress". Caller frees. */
+char *frame_place(const struct frame *frame);
+
+/* What is behind the last '/'. */
+const char *path_basename(const char *path);
+
+#endif

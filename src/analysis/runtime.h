@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * runtime.h - which frames are not the program's own: allocators and language runtimes, by the
+ * name of the module or of the function; and what is left of a demangled name without its
+ * arguments, generics and return type.
+ */
+#ifndef HEAPSTORY_ANALYSIS_RUNTIME_H
+#define HEAPSTORY_ANALYSIS_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether all of a module is allocator, C library, loader or language runtime; by its file name. */
+bool runtime_module(const char *path);
+
+/* Whether a function is such, wherever it is linked into. function is its full demangled name. */
+bool runtime_function(const char *function);
+
+/*
+ * "void a::B<T>::f<U>(int) const" is the path a, B, f; "<a::B as std::C>::f" is a, B, std, C, f.
+ * A closure is the function that it is in. nr is at least 1.
+ */
+struct function_path {
+	char *text;                     /* holds the parts, each with its 0 */
+	char **part;
+	size_t nr;
+};
+
+void function_path_init(struct function_path *path, const char *function);
+void function_path_release(struct function_path *path);
+
+/* "a::B::f": the path of a function as one word for tables. Caller frees. */
+char *function_short(const char *function);
+
+#endif
