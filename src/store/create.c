@@ -67,16 +67,17 @@ static long put_array(int fd, uint32_t id, uint32_t elem_size, uint32_t shift)
 
 static long put_arrays(int fd)
 {
-	long err = put_array(fd, HS_ARRAY_RECORDS, sizeof(struct hs_record), 11);
+	long err = put_array(fd, HS_ARRAY_RECORDS, sizeof(struct hs_record), HS_SHIFT_RECORDS);
 
-	err = err ? err : put_array(fd, HS_ARRAY_NODES, sizeof(struct hs_node), 12);
-	err = err ? err : put_array(fd, HS_ARRAY_STACKS, sizeof(struct hs_stack), 10);
-	err = err ? err : put_array(fd, HS_ARRAY_LINEAGES, sizeof(struct hs_lineage), 6);
-	err = err ? err : put_array(fd, HS_ARRAY_LONG_LINEAGES, sizeof(struct hs_long_lineage), 4);
-	err = err ? err : put_array(fd, HS_ARRAY_MODULES, sizeof(struct hs_module), 5);
-	err = err ? err : put_array(fd, HS_ARRAY_THREADS, sizeof(struct hs_thread), 4);
+	err = err ? err : put_array(fd, HS_ARRAY_NODES, sizeof(struct hs_node), HS_SHIFT_NODES);
+	err = err ? err : put_array(fd, HS_ARRAY_STACKS, sizeof(struct hs_stack), HS_SHIFT_STACKS);
+	err = err ? err : put_array(fd, HS_ARRAY_LINEAGES, sizeof(struct hs_lineage), HS_SHIFT_LINEAGES);
+	err = err ? err : put_array(fd, HS_ARRAY_LONG_LINEAGES, sizeof(struct hs_long_lineage),
+				    HS_SHIFT_LONG_LINEAGES);
+	err = err ? err : put_array(fd, HS_ARRAY_MODULES, sizeof(struct hs_module), HS_SHIFT_MODULES);
+	err = err ? err : put_array(fd, HS_ARRAY_THREADS, sizeof(struct hs_thread), HS_SHIFT_THREADS);
 	for (uint32_t i = 0; i < HS_NR_SHARDS && !err; i++)
-		err = put_array(fd, HS_ARRAY_CELLS + i, sizeof(struct hs_cell), 6);
+		err = put_array(fd, HS_ARRAY_CELLS + i, sizeof(struct hs_cell), HS_SHIFT_CELLS);
 	return err;
 }
 

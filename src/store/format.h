@@ -77,6 +77,18 @@ struct hs_array {
 	uint64_t extent[HS_NR_EXTENTS]; /* byte offset in the file; 0: not there yet */
 };
 
+/* Shifts of the arrays as this version makes them; readers take them from struct hs_array. */
+enum hs_shift {
+	HS_SHIFT_RECORDS = 11,
+	HS_SHIFT_NODES = 12,
+	HS_SHIFT_STACKS = 10,
+	HS_SHIFT_LINEAGES = 6,
+	HS_SHIFT_LONG_LINEAGES = 4,
+	HS_SHIFT_MODULES = 5,
+	HS_SHIFT_THREADS = 4,
+	HS_SHIFT_CELLS = 6,
+};
+
 /* Extent of element nr of an array with this shift. */
 static inline uint32_t hs_array_extent(uint32_t shift, uint64_t nr)
 {

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer.c - the tracer's side of the store: mapping it, growing its arrays.
+ *
+ * Runs on any thread of the traced program, perhaps in a signal handler.
+ * Invariant: a number below `ready` of its array has pages, so touching it can't fault, however
+ * full the file system is. Pages come from MADV_POPULATE_WRITE, whose refusal stops the recording
+ * and never the program.
+ * The one lock is taken only where an array grows. It is never held across anything but madvise
+ * and futex; a signal handler can't meet it held by its own thread, because a thread that holds
+ * it has `in` set and such a handler's calls pass through.
+ */
+#include "store/writer.h"
+
+#include "tracer/sys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define PAGE 4096u /* smallest unit of growth; larger pages only round up more */
+#define MIN_STEP (64u << 10)
+#define MAX_STEP (4u << 20)
+#define MIN_CAP (UINT64_C(1) << 20)
+
+struct store store;
+
+/* ---- attach ---- */
+
+static bool header_fits(const struct hs_header *h, uint64_t size)
+{
+	return !memcmp(h->magic, HS_STORE_MAGIC, 16) && h->version == HS_STORE_VERSION &&
+	       h->header_size == sizeof(*h) && h->must_know == 0 && h->state == HS_STATE_NEW &&
+	       h->cap == size && h->used >= HS_DATA_OFF && h->used <= h->cap &&
+	       h->arrays[HS_ARRAY_RECORDS].elem_size == sizeof(struct hs_record);
+}
+
+/* Maps all of the file, or as much of it as the address space allows. */
+static long map_store(int fd, uint64_t size)
+{
+	for (; size >= MIN_CAP; size /= 2) {
+		char *base = sys_map_file(fd, size);
+
+		if (!base)
+			continue;
+		store.base = base;
+		store.header = (struct hs_header *)(base + HS_HEADER_OFF);
+		store.control = (struct hs_control *)(base + HS_CONTROL_OFF);
+		store.messages = (struct hs_messages *)(base + HS_MESSAGES_OFF);
+		sys_madvise(base, size, MADV_DONTDUMP);
+		return (long)size;
+	}
+	return -ENOMEM;
+}
+
+static void detach(uint64_t mapped)
+{
+	sys_unmap(store.base, mapped);
+	store.base = NULL;
+}
+
+/* Without MADV_POPULATE_WRITE the file gets its blocks now, while there is a descriptor: 1/256 of
+ * the cap or what there is; the cap is cut down to that. */
+static long take_ahead(int fd)
+{
+	uint64_t size = store.header->cap / 256;
+
+	for (; size >= MIN_CAP; size /= 2) {
+		if (sys_fallocate(fd, 0, size) == 0) {
+			store.header->cap = size;
+			store.no_populate = true;
+			return 0;
+		}
+	}
+	return -ENOSPC;
+}
+
+/* Number 0 of every array is "none". */
+static long take_zeros(void)
+{
+	for (uint32_t id = 0; id < HS_ARRAY_CELLS; id++) {
+		if (!store_ensure(id, 0))
+			return -ENOSPC;
+		store.header->arrays[id].count = 1;
+	}
+	return 0;
+}
+
+long store_attach(const char *path)
+{
+	struct sys_stat st;
+	long fd = sys_open(path, O_RDWR | O_NOFOLLOW, 0);
+	long err, mapped;
+
+	if (fd < 0)
+		return fd;
+	err = sys_fstat((int)fd, &st);
+	if (!err && st.uid != (uint32_t)sys_getuid())
+		err = -EPERM;
+	mapped = err ? err : map_store((int)fd, st.size);
+	if (mapped < 0) {
+		sys_close((int)fd);
+		return mapped;
+	}
+	err = sys_populate_write(store.base, HS_DATA_OFF);
+	if (err == -EINVAL)
+		err = take_ahead((int)fd);
+	sys_close((int)fd);
+	if (!err && !header_fits(store.header, st.size))
+		err = -EINVAL;
+	if (!err) {
+		if (store.header->cap > (uint64_t)mapped)
+			store.header->cap = (uint64_t)mapped;
+		err = take_zeros();
+	}
+	if (err)
+		detach((uint64_t)mapped);
+	return err;
+}
+
+/* ---- state ---- */
+
+uint64_t store_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return ((uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec - store.header->start_ns) /
+	       1000000u;
+}
+
+void store_stop(enum hs_stop why)
+{
+	uint32_t recording = HS_STATE_RECORDING;
+
+	if (__atomic_compare_exchange_n(&store.header->state, &recording, HS_STATE_STOPPED, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+		store.header->stopped_ms = store_now_ms();
+		__atomic_store_n(&store.header->stop_reason, why, __ATOMIC_RELEASE);
+	}
+}
+
+void store_lost(enum hs_lost why)
+{
+	__atomic_fetch_add(&store.header->lost[why], 1, __ATOMIC_RELAXED);
+}
+
+/* ---- growth ---- */
+
+static void lock_growth(void)
+{
+	for (unsigned spins = 0; __atomic_exchange_n(&store.lock, 1, __ATOMIC_ACQUIRE); spins++)
+		if (spins > 100)
+			sys_futex_wait(&store.lock, 1, 1000000);
+}
+
+static void unlock_growth(void)
+{
+	__atomic_store_n(&store.lock, 0, __ATOMIC_RELEASE);
+	/* Waiters look again by themselves after a millisecond: no wake, no second system call. */
+}
+
+static uint64_t reserve_range(uint64_t size, uint64_t align)
+{
+	uint64_t used = __atomic_load_n(&store.header->used, __ATOMIC_RELAXED);
+	uint64_t start;
+
+	do {
+		start = (used + align - 1) & ~(align - 1);
+		if (size > store.header->cap || start > store.header->cap - size) {
+			store_stop(HS_STOP_CAP);
+			return 0;
+		}
+	} while (!__atomic_compare_exchange_n(&store.header->used, &used, start + size, true,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return start;
+}
+
+static bool give_pages(uint64_t start, uint64_t end)
+{
+	start &= ~(uint64_t)(PAGE - 1);
+	end = (end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	if (store.no_populate || sys_populate_write(store.base + start, end - start) == 0)
+		return true;
+	store_stop(HS_STOP_NO_SPACE);
+	return false;
+}
+
+uint64_t store_reserve(size_t size, size_t align)
+{
+	uint64_t start = reserve_range(size, align);
+
+	return start && give_pages(start, start + size) ? start : 0;
+}
+
+uint64_t store_string(const char *text, size_t len)
+{
+	uint64_t off = store_reserve(len + 1, 8);
+
+	if (off)
+		memcpy(store.base + off, text, len); /* the file is zeroed */
+	return off;
+}
+
+/* How many bytes to give pages at once: more as the array grows, so that there are few calls. */
+static uint64_t step_bytes(uint64_t extent_bytes)
+{
+	uint64_t step = extent_bytes / 8;
+
+	return step < MIN_STEP ? MIN_STEP : step > MAX_STEP ? MAX_STEP : step;
+}
+
+/* Gives the elements from `ready` on some more pages; with the lock. */
+static bool grow(struct hs_array *a)
+{
+	uint64_t ready = a->ready, done, want;
+	uint32_t k = hs_array_extent(a->shift, ready);
+	uint64_t first = hs_array_first(a->shift, k);
+	uint64_t bytes = hs_array_extent_len(a->shift, k) * a->elem_size;
+
+	if (k >= HS_NR_EXTENTS) {
+		store_stop(HS_STOP_CAP);
+		return false;
+	}
+	if (!a->extent[k]) {
+		uint64_t start = reserve_range((bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1), PAGE);
+
+		if (!start)
+			return false;
+		__atomic_store_n(&a->extent[k], start, __ATOMIC_RELEASE);
+	}
+	done = (ready - first) * a->elem_size;
+	want = done + step_bytes(bytes);
+	if (want > bytes)
+		want = bytes;
+	if (!give_pages(a->extent[k] + done, a->extent[k] + want))
+		return false;
+	__atomic_store_n(&a->ready, first + want / a->elem_size, __ATOMIC_RELEASE);
+	return true;
+}
+
+static bool grow_to(struct hs_array *a, uint64_t nr)
+{
+	bool good = true;
+
+	lock_growth();
+	while (good && a->ready <= nr)
+		good = store_recording() || store.header->state == HS_STATE_NEW ? grow(a) : false;
+	unlock_growth();
+	return good;
+}
+
+uint64_t store_take(enum hs_array_id id, uint64_t n)
+{
+	struct hs_array *a = &store.header->arrays[id];
+	uint64_t first = __atomic_fetch_add(&a->count, n, __ATOMIC_RELAXED);
+
+	if (__atomic_load_n(&a->ready, __ATOMIC_ACQUIRE) >= first + n || grow_to(a, first + n - 1))
+		return first;
+	return 0;
+}
+
+/* All that is ready counts as in use: zeroed elements say nothing. */
+bool store_ensure(uint32_t id, uint64_t nr)
+{
+	struct hs_array *a = &store.header->arrays[id];
+	uint64_t count = __atomic_load_n(&a->count, __ATOMIC_RELAXED);
+	uint64_t ready;
+
+	if (a->ready <= nr && !grow_to(a, nr))
+		return false;
+	ready = __atomic_load_n(&a->ready, __ATOMIC_RELAXED);
+	while (count < ready && !__atomic_compare_exchange_n(&a->count, &count, ready, true,
+							     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	return true;
+}

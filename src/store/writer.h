@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * writer.h - the tracer's side of the store: mapping it, growing its arrays.
+ *
+ * Runs in the traced program. One store per process. Nothing here allocates or moves; growth is
+ * by new extents of the file, which get their pages before they are used.
+ */
+#ifndef HEAPSTORY_STORE_WRITER_H
+#define HEAPSTORY_STORE_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/format.h"
+
+/* The store of this process. base is NULL until store_attach() succeeded. */
+struct store {
+	char *base;
+	struct hs_header *header;
+	struct hs_control *control;
+	struct hs_messages *messages;
+	uint32_t lock;          /* futex: growth of any array */
+	bool no_populate;       /* kernel without MADV_POPULATE_WRITE: file space was taken ahead */
+};
+extern struct store store;
+
+/*
+ * Maps the store in the file at path, which must be ours, in HS_STATE_NEW and of this version,
+ * and gives its first pages memory. The descriptor is closed again. 0 or -errno. Where the whole
+ * cap can't be mapped (RLIMIT_AS), less is, and header.cap says so.
+ */
+long store_attach(const char *path);
+
+/* Recording ends for good; the reason is kept for the reports. Any thread, any time. */
+void store_stop(enum hs_stop why);
+
+/* True while events are to be recorded. */
+static inline bool store_recording(void)
+{
+	return __atomic_load_n(&store.header->state, __ATOMIC_RELAXED) == HS_STATE_RECORDING;
+}
+
+/* Counts a loss. */
+void store_lost(enum hs_lost why);
+
+/* Reserves size bytes of the file, aligned to align (a power of two), with pages. Returns the
+ * offset, or 0 after store_stop() if there is no room. */
+uint64_t store_reserve(size_t size, size_t align);
+
+/* Keeps a string in the store; its offset, or 0. */
+uint64_t store_string(const char *text, size_t len);
+
+/* Milliseconds since header.start_ns, by the coarse clock. */
+uint64_t store_now_ms(void);
+
+/* Makes the numbers [first, first + n) of an array usable, first being the return value; 0 if
+ * there is no room (recording was stopped). Number 0 of every array is taken at attach. */
+uint64_t store_take(enum hs_array_id id, uint64_t n);
+
+/* Makes sure that element nr has pages; for arrays that are indexed by another's numbers. */
+bool store_ensure(uint32_t id, uint64_t nr);
+
+/* Address of element nr, which must be ready. */
+static inline void *store_place(uint32_t id, uint64_t nr)
+{
+	const struct hs_array *a = &store.header->arrays[id];
+	uint32_t k = hs_array_extent(a->shift, nr);
+
+	return store.base + a->extent[k] + (nr - hs_array_first(a->shift, k)) * a->elem_size;
+}
+
+/* The same with constants for the compiler: id, element type, shift as in create.c. */
+#define STORE_PLACE(id, type, array_shift, nr)                                                     \
+	((type *)(store.base +                                                                     \
+		  store.header->arrays[id].extent[hs_array_extent(array_shift, nr)]) +             \
+	 ((nr) - hs_array_first(array_shift, hs_array_extent(array_shift, nr))))
+
+static inline struct hs_record *store_record(uint32_t nr)
+{
+	return STORE_PLACE(HS_ARRAY_RECORDS, struct hs_record, HS_SHIFT_RECORDS, (uint64_t)nr);
+}
+
+static inline struct hs_node *store_node(uint32_t nr)
+{
+	return STORE_PLACE(HS_ARRAY_NODES, struct hs_node, HS_SHIFT_NODES, (uint64_t)nr);
+}
+
+static inline struct hs_stack *store_stack(uint32_t nr)
+{
+	return STORE_PLACE(HS_ARRAY_STACKS, struct hs_stack, HS_SHIFT_STACKS, (uint64_t)nr);
+}
+
+/* The cell of a stack in a shard, made ready if need be; NULL if there is no room. */
+static inline struct hs_cell *store_cell(uint32_t shard, uint32_t stack)
+{
+	uint32_t id = HS_ARRAY_CELLS + shard;
+
+	if (__builtin_expect(stack >= __atomic_load_n(&store.header->arrays[id].ready,
+						      __ATOMIC_ACQUIRE), 0) &&
+	    !store_ensure(id, stack))
+		return NULL;
+	return STORE_PLACE(id, struct hs_cell, HS_SHIFT_CELLS, (uint64_t)stack);
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * say.h - what the tracer has to say: a ring of lines in the store, printed by the offline tool.
+ */
+#ifndef HEAPSTORY_TRACER_SAY_H
+#define HEAPSTORY_TRACER_SAY_H
+
+/* Puts a line into the ring: text, then detail if not NULL. Cut at HS_MESSAGE_LEN. Any thread. */
+void say(const char *text, const char *detail);
+
+/* The same with a number, decimal, in place of the detail. */
+void say_number(const char *text, long number);
+
+/* Before there is a store: one write(2) to descriptor 2, "heapstory: text: detail\n". */
+void say_early(const char *text, const char *detail);
+
+#endif

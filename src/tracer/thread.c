@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread.c - the tracer's own data of each thread, and the gate that every hook goes through.
+ *
+ * A thread's states: fresh (tracer_self NULL), live (its own struct), dying (its key destructor
+ * has run, but later destructors may still free blocks), gone (tracer_self is the orphan: what
+ * libc frees after the last destructor goes through slot 0 under a lock).
+ * The lock of the lists is taken only where a thread comes or goes. While a thread takes it,
+ * tracer_self points to a struct that looks busy, so a signal handler passes through.
+ */
+#include "tracer/thread.h"
+
+#include "tracer/sys.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+#if defined(__aarch64__)
+#define GATE_ALIGN 65536 /* largest page */
+#else
+#define GATE_ALIGN 4096
+#endif
+
+#define SLAB_THREADS 8u
+#define FIRST_LEVEL_KEYS 32u /* glibc: pthread_setspecific() of these never allocates */
+
+static union {
+	struct tracer_gate gate;
+	char page[GATE_ALIGN];
+} gate_page __attribute__((aligned(GATE_ALIGN)));
+struct tracer_gate *const tracer_gate = &gate_page.gate;
+
+__thread struct thread *tracer_self __attribute__((tls_model("initial-exec")));
+
+static struct hs_thread busy_slot = { .in = 1 };
+static struct thread busy = { .slot = &busy_slot, .special = THREAD_BUSY };
+static struct thread orphan;
+
+/* Who comes and goes; all under `lock` but what is set at the start. */
+static struct {
+	uint32_t lock;
+	uint32_t orphan_lock;
+	struct thread *spare;          /* structs without thread */
+	char *slab, *slab_end;
+	uint64_t busy_shards;          /* bit n: shard n has an owner */
+	uint32_t nr_free_slots;        /* slots that wait for a thread, oldest first: a ring */
+	uint32_t *free_slots;
+	uint32_t free_at, free_size;
+	size_t struct_size;
+	size_t tid_offset;             /* of the thread id in what pthread_self() points to; 0: unknown */
+	pthread_key_t key;
+	bool has_key;
+} threads;
+
+static void lock(uint32_t *word)
+{
+	for (unsigned spins = 0; __atomic_exchange_n(word, 1, __ATOMIC_ACQUIRE); spins++)
+		if (spins > 100)
+			sys_futex_wait(word, 1, 1000000);
+}
+
+static void unlock(uint32_t *word)
+{
+	__atomic_store_n(word, 0, __ATOMIC_RELEASE);
+}
+
+/* glibc keeps the thread's id in its own struct; found there once, it needs no system call. */
+static size_t find_tid_offset(uint32_t tid)
+{
+	const char *self = (const char *)pthread_self();
+	size_t found = 0;
+
+	for (size_t off = 256; off < 1792; off += 4) {
+		uint32_t value;
+
+		memcpy(&value, self + off, sizeof(value));
+		if (value != tid)
+			continue;
+		if (found)
+			return 0;
+		found = off;
+	}
+	return found;
+}
+
+static uint32_t own_tid(void)
+{
+	uint32_t tid = 0;
+
+	if (threads.tid_offset)
+		memcpy(&tid, (const char *)pthread_self() + threads.tid_offset, sizeof(tid));
+	return tid;
+}
+
+static uint32_t take_shard(void)
+{
+	uint64_t free_mask = ~threads.busy_shards & ~UINT64_C(1);
+	uint32_t shard = free_mask ? (uint32_t)__builtin_ctzll(free_mask) : 0;
+
+	if (shard)
+		threads.busy_shards |= UINT64_C(1) << shard;
+	return shard;
+}
+
+/* The slot that has been free for longest, so that a number comes back late; or a new one. */
+static uint32_t take_slot(void)
+{
+	uint64_t nr;
+
+	if (threads.nr_free_slots > 8) {
+		uint32_t slot = threads.free_slots[threads.free_at];
+
+		threads.free_at = (threads.free_at + 1) % threads.free_size;
+		threads.nr_free_slots--;
+		return slot;
+	}
+	nr = store_take(HS_ARRAY_THREADS, 1);
+	return nr < 1u << 16 ? (uint32_t)nr : 0;
+}
+
+static void give_slot(uint32_t slot)
+{
+	uint32_t size = threads.free_size;
+
+	if (threads.nr_free_slots == size) {
+		uint32_t new_size = size ? size * 2 : 1024;
+		uint32_t *ring = sys_map(new_size * sizeof(*ring));
+
+		if (!ring)
+			return; /* the slot is lost, no more */
+		for (uint32_t i = 0; i < size; i++)
+			ring[i] = threads.free_slots[(threads.free_at + i) % size];
+		if (size)
+			sys_unmap(threads.free_slots, size * sizeof(*ring));
+		threads.free_slots = ring;
+		threads.free_size = new_size;
+		threads.free_at = 0;
+	}
+	threads.free_slots[(threads.free_at + threads.nr_free_slots++) % threads.free_size] = slot;
+}
+
+static struct thread *take_struct(void)
+{
+	struct thread *t = threads.spare;
+
+	if (t) {
+		threads.spare = t->next;
+		return t;
+	}
+	if ((size_t)(threads.slab_end - threads.slab) < threads.struct_size) {
+		size_t size = threads.struct_size * SLAB_THREADS;
+		char *slab = sys_map(size);
+
+		if (!slab)
+			return NULL;
+		threads.slab = slab;
+		threads.slab_end = slab + size;
+	}
+	t = (struct thread *)threads.slab;
+	threads.slab += threads.struct_size;
+	t->unwind = (struct unwind_thread *)((char *)t + ((sizeof(*t) + 63) & ~(size_t)63));
+	return t;
+}
+
+/* With the lock. NULL if there is no slot or no memory. */
+static struct thread *make(void)
+{
+	struct thread *t = take_struct();
+	uint32_t nr = t ? take_slot() : 0;
+	struct hs_thread *slot;
+
+	if (!t)
+		return NULL;
+	if (!nr) {
+		t->next = threads.spare;
+		threads.spare = t;
+		return NULL;
+	}
+	slot = store_place(HS_ARRAY_THREADS, nr);
+	t->slot = slot;
+	t->slot_nr = nr;
+	t->shard = take_shard();
+	t->special = store.header->flags & HS_STORE_FENCED ? THREAD_FENCED : 0;
+	t->rounds = 0;
+	t->newest = 0;
+	t->outer = NULL;
+	t->freeing = 0;
+	memset(t->unwind, 0, unwind_thread_size(store.header->depth));
+	slot->tid = own_tid();
+	slot->shard = t->shard;
+	slot->first_serial = slot->next_serial;
+	slot->born_tick = (uint32_t)(store_now_ms() / HS_TICK_MS);
+	__atomic_store_n(&slot->state, HS_THREAD_LIVE, __ATOMIC_RELEASE);
+	return t;
+}
+
+struct thread *thread_first(void)
+{
+	struct thread *t;
+
+	tracer_self = &busy;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	lock(&threads.lock);
+	t = make();
+	unlock(&threads.lock);
+	if (!t) {
+		store_lost(HS_LOST_NO_THREAD);
+		t = &orphan;
+	} else if (threads.has_key) {
+		pthread_setspecific(threads.key, t);
+	}
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	tracer_self = t;
+	return t;
+}
+
+/* Hands what the thread held to whoever comes next. */
+static void release(struct thread *t)
+{
+	tracer_self = &busy;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	lock(&threads.lock);
+	__atomic_store_n(&t->slot->state, HS_THREAD_FREE, __ATOMIC_RELEASE);
+	give_slot(t->slot_nr);
+	threads.busy_shards &= ~(UINT64_C(1) << t->shard);
+	t->next = threads.spare; /* with its free records and its supply */
+	threads.spare = t;
+	unlock(&threads.lock);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	tracer_self = &orphan;
+}
+
+/* Destructor of the key: destructors of others may come after it, so it asks to run again as
+ * often as there are rounds, and lets go in the last. */
+static void thread_end(void *arg)
+{
+	struct thread *t = arg;
+
+	if (tracer_gate->control == NULL || t != tracer_self)
+		return;
+	t->slot->state = HS_THREAD_DYING;
+	if (++t->rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
+		pthread_setspecific(threads.key, t);
+	else
+		release(t);
+}
+
+static bool lock_orphan(void)
+{
+	for (unsigned spins = 0; __atomic_exchange_n(&threads.orphan_lock, 1, __ATOMIC_ACQUIRE);
+	     spins++) {
+		if (spins > 120)
+			return false; /* 20 ms: held by the code that a signal handler interrupted */
+		if (spins > 100)
+			sys_futex_wait(&threads.orphan_lock, 1, 1000000);
+	}
+	memset(orphan.unwind, 0, unwind_thread_size(store.header->depth));
+	orphan.outer = NULL;
+	orphan.newest = 0;
+	return true;
+}
+
+void thread_leave_orphan(struct thread *t)
+{
+	(void)t;
+	unlock(&threads.orphan_lock);
+}
+
+/* Waits until the snapshot is over or the deadline has come; then ends the freeze itself. */
+static void wait_frozen(struct thread *t)
+{
+	struct hs_control *c = store.control;
+	uint64_t start = store_now_ms();
+	uint32_t seq = __atomic_load_n(&c->freeze_seq, __ATOMIC_ACQUIRE);
+
+	(void)t;
+	for (;;) {
+		uint32_t word = __atomic_load_n(&c->word, __ATOMIC_ACQUIRE);
+		uint64_t spent = store_now_ms() - start;
+
+		if (!(word & HS_CONTROL_FREEZE))
+			return;
+		if (spent >= HS_FREEZE_DEADLINE_MS)
+			break;
+		if (sys_futex_wait(&c->word, word, (HS_FREEZE_DEADLINE_MS - spent + 4) * 1000000) ==
+		    -EPERM)
+			break; /* refused by a filter: no way to wait but to burn time */
+	}
+	seq = __atomic_load_n(&c->freeze_seq, __ATOMIC_ACQUIRE);
+	__atomic_store_n(&c->overrun_seq, seq, __ATOMIC_SEQ_CST);
+	__atomic_fetch_and(&c->word, ~HS_CONTROL_FREEZE, __ATOMIC_SEQ_CST);
+	sys_futex_wake_all(&c->word);
+	store_lost(HS_LOST_OVERRUN);
+}
+
+bool thread_enter_slow(struct thread *t, uint32_t word)
+{
+	struct hs_control *c = tracer_gate->control;
+
+	if (t->special & THREAD_OWN_WORK)
+		return false;
+	if (t->special & THREAD_ORPHAN) {
+		if (!lock_orphan()) {
+			store_lost(HS_LOST_NESTED);
+			return false;
+		}
+	} else if (t->slot->in && word == 0) {
+		store_lost(HS_LOST_NESTED);
+		return false;
+	}
+	for (;;) {
+		__atomic_store_n(&t->slot->in, 1, __ATOMIC_SEQ_CST);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		word = __atomic_load_n(&c->word, __ATOMIC_RELAXED);
+		if (!(word & HS_CONTROL_FREEZE))
+			break;
+		__atomic_store_n(&t->slot->in, 0, __ATOMIC_RELEASE);
+		wait_frozen(t);
+	}
+	if ((word & HS_CONTROL_MODE) == HS_MODE_OFF) {
+		tracer_leave(t);
+		return false;
+	}
+	if ((word & HS_CONTROL_MODE) == HS_MODE_DRAIN)
+		t->special |= THREAD_DRAINING;
+	else
+		t->special &= ~(uint32_t)THREAD_DRAINING;
+	return true;
+}
+
+void tracer_own_begin(void)
+{
+	if (!tracer_self)
+		thread_first();
+	tracer_self->special |= THREAD_OWN_WORK;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+void tracer_own_end(void)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	tracer_self->special &= ~(uint32_t)THREAD_OWN_WORK;
+}
+
+static long start_orphan(void)
+{
+	size_t size = unwind_thread_size(store.header->depth);
+
+	orphan.unwind = sys_map(size);
+	if (!orphan.unwind)
+		return -ENOMEM;
+	orphan.slot = store_place(HS_ARRAY_THREADS, 0);
+	orphan.special = THREAD_ORPHAN | (store.header->flags & HS_STORE_FENCED ? THREAD_FENCED : 0);
+	return 0;
+}
+
+long thread_start(void)
+{
+	long err = sys_madvise(&gate_page, sizeof(gate_page), MADV_WIPEONFORK);
+
+	if (err)
+		return err;
+	threads.struct_size = ((sizeof(struct thread) + 63) & ~(size_t)63) +
+			      ((unwind_thread_size(store.header->depth) + 63) & ~(size_t)63);
+	threads.busy_shards = 1;
+	if (!threads.tid_offset)
+		threads.tid_offset = find_tid_offset((uint32_t)sys_gettid());
+	if (!threads.has_key && pthread_key_create(&threads.key, thread_end) == 0) {
+		threads.has_key = threads.key < FIRST_LEVEL_KEYS;
+		if (!threads.has_key)
+			pthread_key_delete(threads.key);
+	}
+	return start_orphan();
+}
+
+void thread_open_gate(void)
+{
+	__atomic_store_n(&gate_page.gate.control, store.control, __ATOMIC_RELEASE);
+}
+
+void thread_reset_in_child(void)
+{
+	threads.lock = 0;
+	threads.orphan_lock = 0;
+	threads.spare = NULL;
+	threads.slab = threads.slab_end = NULL;
+	threads.nr_free_slots = 0;
+	threads.busy_shards = 1;
+	tracer_self = NULL;
+	if (threads.has_key)
+		pthread_setspecific(threads.key, NULL);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread.h - the tracer's own data of each thread, and the gate that every hook goes through.
+ *
+ * A thread has a slot in the store (shared with readers) and a struct thread in memory of the
+ * tracer. Both come with its first event and go back to a list when it ends; only one pointer is
+ * thread local.
+ */
+#ifndef HEAPSTORY_TRACER_THREAD_H
+#define HEAPSTORY_TRACER_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/format.h"
+#include "store/writer.h"
+#include "tracer/index.h"
+#include "tracer/unwind.h"
+
+/* Why a thread can't take the short way through tracer_enter(). */
+enum thread_special {
+	THREAD_OWN_WORK = 1u << 0,  /* in our own work that allocates: served from boot memory */
+	THREAD_ORPHAN = 1u << 1,    /* the struct of slot 0, shared under a lock */
+	THREAD_FENCED = 1u << 2,    /* no membarrier on this kernel: fence at each entry */
+	THREAD_DRAINING = 1u << 3,  /* births are not recorded now */
+	THREAD_BUSY = 1u << 4,      /* being made, or the struct that stands in meanwhile */
+};
+
+struct thread {
+	struct hs_thread *slot;         /* in the store */
+	uint32_t special;               /* enum thread_special */
+	uint32_t slot_nr;
+	uint32_t shard;                 /* of the stacks' totals; 0: shared, updated atomically */
+	uint8_t rounds;                 /* runs of the key's destructor */
+	uint32_t free_records;          /* list of free records, by hs_record.serial */
+	uint32_t nr_free;
+	uint32_t fresh_record, fresh_end; /* numbers taken from the array, never used yet */
+	uint64_t newest;                /* address of the block made last, 0: it made none since */
+	struct index_supply supply;
+	struct thread *next;            /* list of structs without thread */
+
+	/* The outer call of a pair such as operator new and the malloc it makes, see hooks.c. */
+	const struct unwind_regs *outer;
+	uintptr_t outer_start, outer_end;
+	uint32_t outer_family;
+	uint64_t freeing;               /* address that an outer hook has taken out already */
+
+	struct unwind_thread *unwind;
+};
+
+/*
+ * The gate: set once there is a store and cleared by the kernel in a child (MADV_WIPEONFORK), so
+ * that it says "this process is the traced one" without a system call. A vfork child shares it.
+ */
+struct tracer_gate {
+	struct hs_control *control;
+};
+extern struct tracer_gate *const tracer_gate;
+
+extern __thread struct thread *tracer_self __attribute__((tls_model("initial-exec")));
+
+/* Makes the gate ready; 0 or -errno. */
+long thread_start(void);
+/* Opens it. After this, hooks record. */
+void thread_open_gate(void);
+
+/* The slow ways of tracer_enter(). */
+struct thread *thread_first(void);
+bool thread_enter_slow(struct thread *t, uint32_t word);
+
+/* Whether hooks have anything to do. */
+static inline bool tracer_active(void)
+{
+	struct hs_control *control = tracer_gate->control;
+
+	return __builtin_expect(control != NULL, 1) &&
+	       __builtin_expect(__atomic_load_n(&control->word, __ATOMIC_RELAXED), 1) != HS_MODE_OFF;
+}
+
+/*
+ * Begins a change of the table: sets `in` and waits out a snapshot. NULL: pass the call through
+ * (counted where that loses something). Only where tracer_active(). No nesting, no allocation, no
+ * call of the real allocator until tracer_leave().
+ */
+static inline struct thread *tracer_enter(void)
+{
+	struct thread *t = tracer_self;
+	uint32_t word;
+
+	if (__builtin_expect(!t, 0)) {
+		t = thread_first();
+		if (!t)
+			return NULL;
+	}
+	if (__builtin_expect(t->slot->in | t->special, 0))
+		return thread_enter_slow(t, 0) ? t : NULL;
+	__atomic_store_n(&t->slot->in, 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the reader's membarrier does the rest */
+	word = __atomic_load_n(&tracer_gate->control->word, __ATOMIC_RELAXED);
+	if (__builtin_expect(word != HS_MODE_LIVE, 0))
+		return thread_enter_slow(t, word) ? t : NULL;
+	return t;
+}
+
+void thread_leave_orphan(struct thread *t);
+
+static inline void tracer_leave(struct thread *t)
+{
+	__atomic_store_n(&t->slot->in, 0, __ATOMIC_RELEASE);
+	if (__builtin_expect(t->special & THREAD_ORPHAN, 0))
+		thread_leave_orphan(t);
+}
+
+/* Begins and ends work of ours that may call malloc: it is served from boot memory. */
+void tracer_own_begin(void);
+void tracer_own_end(void);
+
+/* True while the calling thread is inside such work. */
+static inline bool tracer_own_work(void)
+{
+	return __builtin_expect(tracer_self != NULL, 1) && tracer_self->special & THREAD_OWN_WORK;
+}
+
+/* In a fork child that is to be traced under a store of its own, now attached: of the threads
+ * only the calling one is left. */
+void thread_reset_in_child(void);
+
+#endif
