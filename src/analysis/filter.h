@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filter.h - which blocks a report is about: --zone, --module, --function, --thread, --min,
+ * --older, --younger. All that are given have to hold.
+ */
+#ifndef HEAPSTORY_ANALYSIS_FILTER_H
+#define HEAPSTORY_ANALYSIS_FILTER_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct names;
+struct snap_block;
+
+/* All zero lets everything pass. Strings are borrowed. */
+struct filter {
+	const char *zone;               /* glob: zone of the block */
+	const char *module;             /* glob: file name or path of its site's module */
+	bool has_function;
+	regex_t function;               /* found in the name of any frame of its stack */
+	const char *thread;             /* number or name of the thread that made it */
+	uint64_t min_size;
+	bool has_older, has_younger;
+	uint64_t older_ms, younger_ms;  /* age at least, at most */
+};
+
+bool filter_is_empty(const struct filter *filter);
+
+/* The filter at work on one snapshot; remembers its answers for each stack and thread. */
+struct filter_side {
+	const struct filter *filter;
+	struct names *names;
+	uint64_t now_ms;                /* what ages are counted to */
+	uint8_t *stacks, *threads;      /* 0: not asked yet, 1: no, 2: yes */
+};
+
+/* filter and names must outlive it. */
+void filter_side_init(struct filter_side *side, const struct filter *filter, struct names *names,
+		      uint64_t now_ms);
+void filter_side_release(struct filter_side *side);
+bool filter_passes(struct filter_side *side, const struct snap_block *block);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lineage.h - how a buffer grew: what the steps that a block remembers say together.
+ */
+#ifndef HEAPSTORY_ANALYSIS_LINEAGE_H
+#define HEAPSTORY_ANALYSIS_LINEAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct names;
+struct snap_lineage;
+struct snapshot;
+
+struct lineage_grower {
+	char *function;
+	uint64_t count;                 /* of kept steps */
+};
+
+/*
+ * factor: median of the ratios of one size to the one before it, over growth steps that follow
+ * one another (born size included; the gap between the first and the latest steps is left out);
+ * 0 where there is none. increment: where at least three quarters of the differences (of two or
+ * more) are the same, that difference, else 0.
+ * growers: functions of the innermost program frame at which the stacks of the steps differ, most
+ * steps first; the site's function where they never differ.
+ */
+struct lineage_shape {
+	double factor;
+	uint64_t increment;
+	struct lineage_grower *growers;
+	size_t nr_growers;
+};
+
+void lineage_shape_init(struct lineage_shape *shape, const struct snap_lineage *lineage,
+			struct names *names);
+void lineage_shape_release(struct lineage_shape *shape);
+
+#endif
