@@ -126,11 +126,11 @@ program_flags := -O1 -g -Wall -Wextra -fno-optimize-sibling-calls -fno-builtin-m
 	-fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free -fno-builtin-aligned_alloc
 P := build/programs
 program_so := $(patsubst tests/programs/%.c,$(P)/%.so,$(wildcard tests/programs/plug_*.c \
-	tests/programs/lib*.c tests/programs/count_preload.c))
+	tests/programs/libearly.c tests/programs/count_preload.c))
 program_bin := $(filter-out $(program_so:.so=),$(patsubst tests/programs/%.c,$(P)/%,\
 	$(wildcard tests/programs/*.c))) \
 	$(patsubst tests/programs/%.cpp,$(P)/%,$(wildcard tests/programs/*.cpp)) \
-	$(patsubst tests/programs/%.rs,$(P)/%,$(wildcard tests/programs/*.rs)) \
+	$(patsubst tests/programs/%.rs,$(P)/%,$(filter-out %/mark.rs,$(wildcard tests/programs/*.rs))) \
 	$(addprefix $(P)/cache_insert_,O2 nopie static stripped) \
 	$(if $(shell command -v musl-gcc),$(P)/cache_insert_musl)
 
@@ -139,7 +139,9 @@ programs: $(program_so) $(program_bin)
 
 $(P)/%.so: tests/programs/%.c tests/programs/mark.h
 	@mkdir -p $(@D)
-	$(Q)gcc $(program_flags) -shared -fPIC -o $@ $< -ldl
+	$(Q)gcc $(program_flags) $(program_extra) -shared -fPIC -o $@ $< -ldl
+
+$(P)/count_preload.so: program_extra := -O2 -fexceptions -fno-builtin -std=gnu11
 
 $(P)/early_init: tests/programs/early_init.c tests/programs/mark.h $(P)/libearly.so
 	$(Q)gcc $(program_flags) -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(P) -learly
@@ -174,7 +176,6 @@ $(P)/%: tests/programs/%.cpp tests/programs/mark.h
 $(P)/%: tests/programs/%.rs tests/programs/mark.rs
 	@mkdir -p $(@D)
 	$(Q)MAKEFLAGS= $(RUSTC) -O -g --edition 2021 -o $@ $<
-$(P)/mark: ;
 
 ## test           installs what is missing, builds, runs all tests
 test: deps
