@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * debugfile.c - where the file of a module is, and the file with its debug information.
+ *
+ * Offline only. The names come from a program that may be anything, so each candidate is opened
+ * and judged; the order of candidates only decides how soon the right one is met.
+ */
+#include "symbolizer/debugfile.h"
+
+#include <elf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizer/elf.h"
+#include "util/alloc.h"
+#include "util/buffer.h"
+#include "util/error.h"
+
+#define SYSTEM_DEBUG_DIR "/usr/lib/debug"
+
+static void add_dir(struct debug_dirs *dirs, const char *dir, size_t len)
+{
+	size_t i;
+
+	while (len > 1 && dir[len - 1] == '/')
+		len--;
+	if (!len)
+		return;
+	for (i = 0; i < dirs->nr; i++)
+		if (strlen(dirs->dirs[i]) == len && !memcmp(dirs->dirs[i], dir, len))
+			return;
+	dirs->dirs = xgrow(dirs->dirs, &dirs->alloc, dirs->nr + 1, sizeof(*dirs->dirs));
+	dirs->dirs[dirs->nr++] = xstrndup(dir, len);
+}
+
+void debug_dirs_init(struct debug_dirs *dirs, const struct symbolizer_options *options)
+{
+	const char *path = getenv("HEAPSTORY_DEBUG_PATH");
+	size_t i;
+
+	memset(dirs, 0, sizeof(*dirs));
+	for (i = 0; options && i < options->nr_debug_dirs; i++)
+		add_dir(dirs, options->debug_dirs[i], strlen(options->debug_dirs[i]));
+	while (path && *path) {
+		size_t len = strcspn(path, ":");
+
+		add_dir(dirs, path, len);
+		path += len + (path[len] == ':');
+	}
+	add_dir(dirs, SYSTEM_DEBUG_DIR, strlen(SYSTEM_DEBUG_DIR));
+}
+
+void debug_dirs_release(struct debug_dirs *dirs)
+{
+	size_t i;
+
+	for (i = 0; i < dirs->nr; i++)
+		free(dirs->dirs[i]);
+	free(dirs->dirs);
+	memset(dirs, 0, sizeof(*dirs));
+}
+
+const char *build_id_text(const uint8_t *id, size_t len, char *buf, size_t size)
+{
+	size_t i;
+
+	buf[0] = '\0';
+	for (i = 0; i < len && 2 * i + 3 <= size; i++)
+		snprintf(buf + 2 * i, size - 2 * i, "%02x", id[i]);
+	return buf;
+}
+
+static bool has_build_id(const struct elf_file *elf, const uint8_t *id, size_t len)
+{
+	return elf->build_id_len == len && !memcmp(elf->build_id, id, len);
+}
+
+/* Whether elf is the module's file; where it is not, *ret_why becomes one line (once). */
+static bool judge_own(const struct symbolizer_module *module, const char *path,
+		      const struct elf_file *elf, char **ret_why)
+{
+	char have[2 * ELF_BUILD_ID_MAX + 1], want[2 * ELF_BUILD_ID_MAX + 1];
+	char *why;
+
+	if (module->build_id_len) {
+		if (has_build_id(elf, module->build_id, module->build_id_len))
+			return true;
+		build_id_text(module->build_id, module->build_id_len, want, sizeof(want));
+		build_id_text(elf->build_id, elf->build_id_len, have, sizeof(have));
+		why = xasprintf("'%s' has %s%s, not the build id %s of the program's", path,
+				elf->build_id_len ? "the build id " : "no build id", have, want);
+	} else if (!module->inode) {
+		return true;
+	} else {
+		if (elf->inode == module->inode && (!module->dev || elf->dev == module->dev))
+			return true;
+		why = xasprintf("'%s' is another file than the one that was loaded", path);
+	}
+	if (*ret_why)
+		free(why);
+	else
+		*ret_why = why;
+	return false;
+}
+
+static bool try_own(const struct symbolizer_module *module, const char *path,
+		    struct elf_file *ret, char **ret_why)
+{
+	if (elf_open(ret, path, NULL) < 0)
+		return false;
+	if (judge_own(module, path, ret, ret_why))
+		return true;
+	elf_release(ret);
+	return false;
+}
+
+static bool try_build_id(const struct symbolizer_module *module, const char *dir,
+			 const char *suffix, struct elf_file *ret)
+{
+	char text[2 * ELF_BUILD_ID_MAX + 1], path[PATH_MAX];
+
+	if (module->build_id_len < 2 || module->build_id_len > ELF_BUILD_ID_MAX)
+		return false;
+	build_id_text(module->build_id, module->build_id_len, text, sizeof(text));
+	if (snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s%s", dir, text, text + 2,
+		     suffix) >= (int)sizeof(path) || elf_open(ret, path, NULL) < 0)
+		return false;
+	if (has_build_id(ret, module->build_id, module->build_id_len))
+		return true;
+	elf_release(ret);
+	return false;
+}
+
+/* Under the root of the process itself: it may live in a container. */
+static bool try_process(const struct symbolizer_module *module, struct elf_file *ret, char **ret_why)
+{
+	char path[PATH_MAX];
+	bool absolute = module->path && module->path[0] == '/';
+
+	if (!module->pid)
+		return false;
+	if (module->path && module->path[0] &&
+	    snprintf(path, sizeof(path), "/proc/%u/%s%s", module->pid, absolute ? "root" : "cwd/",
+		     module->path) < (int)sizeof(path) &&
+	    try_own(module, path, ret, ret_why))
+		return true;
+	/* Still there after the executable was replaced; by identity only, for any path. */
+	if (!module->build_id_len && !module->inode)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%u/exe", module->pid);
+	if (elf_open(ret, path, NULL) < 0)
+		return false;
+	if (module->build_id_len ? has_build_id(ret, module->build_id, module->build_id_len) :
+				   ret->inode == module->inode && ret->dev == module->dev)
+		return true;
+	elf_release(ret);
+	return false;
+}
+
+bool module_file_open(const struct debug_dirs *dirs, const struct symbolizer_module *module,
+		      struct elf_file *ret, char **ret_problem)
+{
+	char text[2 * ELF_BUILD_ID_MAX + 1];
+	const char *path = module->path ? module->path : "";
+	char *why = NULL;
+	size_t i;
+
+	if (try_process(module, ret, &why))
+		goto found;
+	/* A relative path was the program's; here only a build id can tell whether it fits. */
+	if ((path[0] == '/' || module->build_id_len) && try_own(module, path, ret, &why))
+		goto found;
+	for (i = 0; i < dirs->nr; i++)
+		if (try_build_id(module, dirs->dirs[i], "", ret))
+			goto found;
+	if (!why && module->build_id_len)
+		why = xasprintf("no file with build id %s for '%s'",
+				build_id_text(module->build_id, module->build_id_len, text,
+					      sizeof(text)), path);
+	else if (!why)
+		why = xasprintf("no readable ELF file '%s'", path);
+	*ret_problem = why;
+	return false;
+found:
+	free(why);
+	*ret_problem = module->build_id_len || module->inode ? NULL :
+		xasprintf("'%s' has no known build id; the file of that name is taken for it", path);
+	return true;
+}
+
+/* The reflected CRC-32 (polynomial 0xedb88320) that .gnu_debuglink holds. */
+static bool file_crc(const struct elf_file *elf, uint32_t *ret)
+{
+	static uint32_t table[256];
+	uint8_t buf[65536];
+	uint32_t crc = UINT32_MAX;
+	uint64_t at;
+	size_t i, len;
+
+	if (!table[1])
+		for (i = 0; i < 256; i++) {
+			uint32_t c = (uint32_t)i;
+			int bit;
+
+			for (bit = 0; bit < 8; bit++)
+				c = c & 1 ? c >> 1 ^ 0xedb88320u : c >> 1;
+			table[i] = c;
+		}
+	for (at = 0; at < elf->size; at += len) {
+		len = elf->size - at < sizeof(buf) ? (size_t)(elf->size - at) : sizeof(buf);
+		if (!elf_read(elf, at, buf, len))
+			return false;
+		for (i = 0; i < len; i++)
+			crc = table[(crc ^ buf[i]) & 0xff] ^ crc >> 8;
+	}
+	*ret = ~crc;
+	return true;
+}
+
+struct debuglink {
+	const char *name;
+	uint32_t crc;
+};
+
+static bool read_debuglink(struct elf_file *own, struct debuglink *ret)
+{
+	struct elf_section *section = elf_section_named(own, ".gnu_debuglink");
+	const uint8_t *data;
+	size_t len, at;
+
+	data = section ? elf_section_data(own, section, &len) : NULL;
+	if (!data)
+		return false;
+	at = (strnlen((const char *)data, len) + 4) & ~(size_t)3;
+	/* A name only: no part of it may lead out of the folders that are searched. */
+	if (len < 4 || at > len - 4 || !data[0] || strchr((const char *)data, '/'))
+		return false;
+	ret->name = (const char *)data;
+	memcpy(&ret->crc, data + at, 4);
+	return true;
+}
+
+static bool try_link(const struct symbolizer_module *module, const struct elf_file *own,
+		     const struct debuglink *link, const char *folder, struct elf_file *ret)
+{
+	char path[PATH_MAX];
+	uint32_t crc;
+
+	if (snprintf(path, sizeof(path), "%s/%s", folder, link->name) >= (int)sizeof(path) ||
+	    elf_open(ret, path, NULL) < 0)
+		return false;
+	if (ret->inode == own->inode && ret->dev == own->dev) {
+		elf_release(ret);
+		return false;
+	}
+	if (module->build_id_len && ret->build_id_len) {
+		if (has_build_id(ret, module->build_id, module->build_id_len))
+			return true;
+	} else if (own->build_id_len && ret->build_id_len) {
+		if (has_build_id(ret, own->build_id, own->build_id_len))
+			return true;
+	} else if (file_crc(ret, &crc) && crc == link->crc) {
+		return true;
+	}
+	elf_release(ret);
+	return false;
+}
+
+/* In folder (below root), in its .debug, and in the same folder below each debug folder. */
+static bool try_link_around(const struct debug_dirs *dirs, const struct symbolizer_module *module,
+			    const struct elf_file *own, const struct debuglink *link,
+			    const char *root, const char *folder, struct elf_file *ret)
+{
+	struct buffer path = { 0 };
+	bool found;
+	size_t i;
+
+	buffer_addf(&path, "%s%s", root, folder);
+	found = try_link(module, own, link, buffer_string(&path), ret);
+	buffer_add_string(&path, "/.debug");
+	found = found || try_link(module, own, link, buffer_string(&path), ret);
+	for (i = 0; i < dirs->nr && !found; i++) {
+		buffer_clear(&path);
+		buffer_addf(&path, "%s%s", dirs->dirs[i], folder);
+		found = try_link(module, own, link, buffer_string(&path), ret) ||
+			try_link(module, own, link, dirs->dirs[i], ret);
+	}
+	buffer_clear(&path);
+	return found;
+}
+
+/* Folder of a path: "/usr/lib" of "/usr/lib/x.so". */
+static void cut_name(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (slash)
+		*slash = '\0';
+}
+
+bool debug_file_open(const struct debug_dirs *dirs, const struct symbolizer_module *module,
+		     struct elf_file *own, struct elf_file *ret)
+{
+	char folder[PATH_MAX], real[PATH_MAX], root[64] = "";
+	struct debuglink link;
+	size_t i;
+
+	for (i = 0; i < dirs->nr; i++)
+		if (try_build_id(module, dirs->dirs[i], ".debug", ret))
+			return true;
+	if (!own || !read_debuglink(own, &link) || !module->path || module->path[0] != '/' ||
+	    strlen(module->path) >= sizeof(folder))
+		return false;
+	strcpy(folder, module->path);
+	cut_name(folder);
+	if (module->pid) {
+		snprintf(root, sizeof(root), "/proc/%u/root", module->pid);
+		if (try_link_around(dirs, module, own, &link, root, folder, ret))
+			return true;
+	}
+	if (try_link_around(dirs, module, own, &link, "", folder, ret))
+		return true;
+	/* A library is often loaded by a link that stands in another folder than the file. */
+	if (!realpath(module->path, real))
+		return false;
+	cut_name(real);
+	return strcmp(real, folder) && try_link_around(dirs, module, own, &link, "", real, ret);
+}
