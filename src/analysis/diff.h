@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * diff.h - what happened to the blocks between two snapshots, to the byte.
+ *
+ * A block is the same in both if its serial number is, in snapshots of one process image; realloc
+ * keeps the serial and may move the address. Snapshots of different images have no block in
+ * common: all of BEFORE was freed, all of AFTER born.
+ *
+ *      bytes:   after - before = born - freed + resized        in each row and in the total
+ *      count:   after - before = born - freed                  in the total
+ *
+ * A block that realloc moved to another group counts in resized.bytes of both, minus and plus, and
+ * in resized.count only where it is now. survived: in both with the same size, where it is now.
+ * Rows add up to the totals. The diff of AFTER and BEFORE has the negative deltas, and born and
+ * freed change places.
+ */
+#ifndef HEAPSTORY_ANALYSIS_DIFF_H
+#define HEAPSTORY_ANALYSIS_DIFF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/group.h"
+#include "analysis/heap.h"
+
+struct filter;
+struct names;
+struct snapshot;
+
+struct diff_amount {
+	int64_t count, bytes;
+};
+
+struct diff_sums {
+	struct diff_amount before, after, born, freed, resized, survived;
+};
+
+#define DIFF_NO_BLOCK SIZE_MAX
+
+struct diff_row {
+	uint32_t group;
+	struct diff_sums sums;
+	uint32_t side, stack;           /* the stack whose bytes changed most; 0: none */
+	uint32_t nr_stacks;             /* 0 where the group says nothing of stacks */
+	size_t grown;                   /* block of AFTER: the largest that realloc ever resized */
+};
+
+struct diff {
+	struct grouping *grouping;      /* side 0 is BEFORE, 1 is AFTER */
+	struct diff_row *rows;          /* unchanged groups too */
+	size_t nr_rows;
+	struct diff_sums totals;
+	bool same_image;
+};
+
+/*
+ * Ages, for filters and GROUP_AGE, are counted to options->now_ms on both sides. A block that
+ * passes the filter in one of the snapshots is looked at in both.
+ */
+void diff_build(struct diff *ret, struct names *before, struct names *after,
+		const struct filter *filter, const struct group_options *options, enum sort_by sort);
+void diff_release(struct diff *diff);
+
+/* No block of the row was born, freed or resized. */
+bool diff_unchanged(const struct diff_sums *sums);
+
+/*
+ * Calls back for each block once: of BEFORE only, of AFTER only, or of both (the other is
+ * DIFF_NO_BLOCK). Needs little more memory than the blocks that moved, came and went.
+ */
+typedef void (*diff_pair)(void *context, size_t before, size_t after);
+void diff_match(const struct snapshot *before, const struct snapshot *after, diff_pair pair,
+		void *context);
+
+#endif

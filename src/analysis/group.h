@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * group.h - which group a block belongs to, by site, stack, thread, ...
+ *
+ * A grouping works on one snapshot or on two at once. Numbers of stacks, modules and threads mean
+ * nothing in another snapshot, so groups are told apart by content: names, build id (or path) of
+ * modules with offsets in them, thread ids. The same content is the same group on both sides.
+ */
+#ifndef HEAPSTORY_ANALYSIS_GROUP_H
+#define HEAPSTORY_ANALYSIS_GROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct names;
+struct snap_block;
+
+enum group_by {
+	GROUP_SITE,
+	GROUP_STACK,                    /* by return addresses */
+	GROUP_FUNCTION,                 /* function of the site */
+	GROUP_MODULE,                   /* file name of the site's module */
+	GROUP_ZONE,
+	GROUP_THREAD,                   /* that made the block */
+	GROUP_SIZE,
+	GROUP_AGE,
+};
+
+struct group_options {
+	enum group_by by;
+	bool split_sizes;               /* each size of block is a group of its own */
+	bool split_zones;               /* each zone too */
+	uint64_t now_ms;                /* what ages are counted to */
+};
+
+struct group {
+	char *key;                      /* for people and JSON */
+	char *zone;                     /* NULL: blocks of several zones, or not known by stack */
+	bool has_size;
+	uint64_t size;                  /* of its blocks, with split_sizes and GROUP_SIZE */
+	uint64_t order;                 /* of ages: youngest first */
+};
+
+struct grouping;
+
+struct grouping *grouping_new(const struct group_options *options);
+void grouping_free(struct grouping *grouping);
+
+/* Adds a snapshot; returns its side: 0, then 1. names must outlive the grouping. */
+uint32_t grouping_add(struct grouping *grouping, struct names *names);
+
+/* Number of the group of a block of a side; below grouping_count(). */
+uint32_t grouping_of(struct grouping *grouping, uint32_t side, const struct snap_block *block);
+
+/* Number of the group of a stack; only where grouping_by_stack(). */
+uint32_t grouping_of_stack(struct grouping *grouping, uint32_t side, uint32_t stack);
+
+/* Whether the stack alone decides about the group. */
+bool grouping_by_stack(const struct grouping *grouping);
+
+size_t grouping_count(const struct grouping *grouping);
+/* Valid until the next grouping_of(). */
+const struct group *grouping_get(const struct grouping *grouping, uint32_t group);
+
+/* Order by key, then size: for rows that are equal otherwise. As strcmp. */
+int grouping_compare(const struct grouping *grouping, uint32_t a, uint32_t b);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heap.c - live blocks by groups; see heap.h.
+ */
+#include "analysis/heap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/filter.h"
+#include "analysis/names.h"
+#include "analysis/snapshot.h"
+#include "util/alloc.h"
+
+/* What builds the rows: sums by stack, and the largest block of each row. */
+struct heap_sums {
+	uint64_t *stack_bytes;          /* by stack */
+	uint64_t *stack_count;
+	uint64_t *largest;              /* by row: size of its largest block */
+	size_t alloc_rows, alloc_largest;
+};
+
+static struct heap_row *row_of(struct heap *h, struct heap_sums *sums, uint32_t group)
+{
+	while (h->nr_rows <= group) {
+		h->rows = xgrow(h->rows, &sums->alloc_rows, h->nr_rows + 1, sizeof(*h->rows));
+		sums->largest = xgrow(sums->largest, &sums->alloc_largest, h->nr_rows + 1,
+				      sizeof(*sums->largest));
+		h->rows[h->nr_rows] = (struct heap_row){ .group = (uint32_t)h->nr_rows };
+		sums->largest[h->nr_rows++] = 0;
+	}
+	return &h->rows[group];
+}
+
+static void add_block(struct heap *h, struct heap_sums *sums, const struct snap_block *b)
+{
+	uint32_t group = grouping_of(h->grouping, 0, b);
+	struct heap_row *row = row_of(h, sums, group);
+
+	row->count++;
+	row->bytes += b->size;
+	row->usable += b->usable;
+	if (row->count == 1 || b->size > sums->largest[group]) {
+		sums->largest[group] = b->size;
+		row->stack = b->stack;
+	}
+	sums->stack_bytes[b->stack] += b->size;
+	sums->stack_count[b->stack]++;
+	h->count++;
+	h->bytes += b->size;
+	h->usable += b->usable;
+}
+
+/* Where a group is made of whole stacks: how many, and the one with the most bytes. */
+static void choose_stacks(struct heap *h, const struct heap_sums *sums, size_t nr_stacks)
+{
+	uint64_t *best = xcalloc(h->nr_rows + 1, sizeof(*best));
+
+	for (size_t i = 0; i < nr_stacks; i++) {
+		struct heap_row *row;
+		uint32_t group;
+
+		if (!sums->stack_count[i])
+			continue;
+		group = grouping_of_stack(h->grouping, 0, (uint32_t)i);
+		row = &h->rows[group];
+		if (!row->nr_stacks++ || sums->stack_bytes[i] > best[group]) {
+			best[group] = sums->stack_bytes[i];
+			row->stack = (uint32_t)i;
+		}
+	}
+	free(best);
+}
+
+struct row_order {
+	const struct grouping *grouping;
+	enum sort_by sort;
+	bool by_age;
+};
+
+static int compare_rows(const void *a, const void *b, void *context)
+{
+	const struct heap_row *x = a, *y = b;
+	const struct row_order *order = context;
+
+	if (order->by_age && order->sort == SORT_DEFAULT) {
+		uint64_t m = grouping_get(order->grouping, x->group)->order;
+		uint64_t n = grouping_get(order->grouping, y->group)->order;
+
+		if (m != n)
+			return m < n ? -1 : 1;
+	}
+	if (order->sort == SORT_COUNT && x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return grouping_compare(order->grouping, x->group, y->group);
+}
+
+void heap_build(struct heap *ret, struct names *names, const struct filter *filter,
+		const struct group_options *options, enum sort_by sort)
+{
+	const struct snapshot *s = names_snapshot(names);
+	struct row_order order = { NULL, sort, options->by == GROUP_AGE };
+	struct heap_sums sums = { 0 };
+	struct filter_side side;
+	size_t nr = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->grouping = grouping_new(options);
+	grouping_add(ret->grouping, names);
+	sums.stack_bytes = xcalloc(s->nr_stacks + 1, sizeof(uint64_t));
+	sums.stack_count = xcalloc(s->nr_stacks + 1, sizeof(uint64_t));
+	filter_side_init(&side, filter, names, options->now_ms);
+	for (size_t i = 0; i < s->nr_blocks; i++) {
+		if (filter_passes(&side, &s->blocks[i]))
+			add_block(ret, &sums, &s->blocks[i]);
+	}
+	if (grouping_by_stack(ret->grouping))
+		choose_stacks(ret, &sums, s->nr_stacks);
+	for (size_t i = 0; i < ret->nr_rows; i++) {
+		if (ret->rows[i].count) /* a base group may be made before the first of its blocks */
+			ret->rows[nr++] = ret->rows[i];
+	}
+	ret->nr_rows = nr;
+	order.grouping = ret->grouping;
+	if (nr)
+		qsort_r(ret->rows, nr, sizeof(*ret->rows), compare_rows, &order);
+	filter_side_release(&side);
+	free(sums.stack_bytes);
+	free(sums.stack_count);
+	free(sums.largest);
+}
+
+void heap_release(struct heap *h)
+{
+	grouping_free(h->grouping);
+	free(h->rows);
+	memset(h, 0, sizeof(*h));
+}
