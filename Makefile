@@ -164,6 +164,12 @@ $(P)/cache_insert_stripped: tests/programs/cache_insert.c tests/programs/mark.h
 	$(Q)objcopy --only-keep-debug $@ $@.debug && strip $@ && \
 		cd $(P) && objcopy --add-gnu-debuglink=$(@F).debug $(@F)
 
+# The one of them that is linked with a part of the tool.
+$(P)/sym_driver: $(O)/obj/tool/tests/programs/sym_driver.o \
+		$(filter $(O)/obj/tool/symbolizer/% $(O)/obj/tool/src/util/%,$(tool_obj))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(san_flags) $(LDFLAGS) -o $@ $^ $(tool_libs) -pthread
+
 $(P)/%: tests/programs/%.c tests/programs/mark.h
 	@mkdir -p $(@D)
 	$(Q)gcc $(program_flags) -Wl,-rpath,'$$ORIGIN' -o $@ $< -pthread -ldl
