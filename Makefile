@@ -43,9 +43,10 @@ tracer_ldflags := -shared -Wl,-z,defs -Wl,-z,now -Wl,--version-script=src/tracer
 tool_libs := -lzstd -lxxhash -ljansson -liberty
 test_libs := -Wl,--as-needed -lcmocka -lunwind -lunwind-generic $(tool_libs) -ldl -pthread
 
-tracer_src := $(wildcard src/tracer/*.c) src/store/writer.c
+# The file of a store is made by the launcher or by the traced program: both carry that code.
+tracer_src := $(wildcard src/tracer/*.c) src/store/writer.c src/store/create.c
 tool_src := $(wildcard src/util/*.c src/analysis/*.c symbolizer/*.c reports/*.c) \
-	$(filter-out src/store/writer.c,$(wildcard src/store/*.c))
+	$(filter-out src/store/writer.c,$(wildcard src/store/*.c)) src/tracer/sys.c
 cli_src := $(wildcard src/cli/*.c)
 # What interposes cannot be linked into a test; the rest of the tracer is tested as a library.
 tracer_lib_src := $(filter-out $(shell grep -l HS_EXPORT src/tracer/*.c 2>/dev/null),$(tracer_src))
@@ -224,7 +225,7 @@ $(O)/fuzz/%: $(O)/obj/tool/tests/fuzz/%.o $(wildcard tests/fuzz/main.c) $(O)/lib
 
 ## lint           shellcheck, man page syntax, layout of the code
 lint:
-	$(Q)shellcheck -x -P tests .ci/run tests/run tests/lib.sh tests/check-layers $(wildcard \
+	$(Q)shellcheck -x -P tests .ci/run tests/run tests/lib.sh tests/check-layers tests/demo $(wildcard \
 		tests/cli/*.sh tests/fuzz/run tests/bench/*.sh)
 	$(Q)mandoc -T lint -W warning $(wildcard docs/*.[15])
 

@@ -9,7 +9,6 @@
  *
  * TRUTH grow 1 2 at=daemon_keep blocks=100 bytes=12800
  * TRUTH only 1 2
- * TRUTH must snapshots at MARK 2 and 3 work or their failure is reported
  * TRUTH exit code=0
  */
 #include "mark.h"

@@ -12,8 +12,8 @@
  * TRUTH grow 2 3 at=plug_b_keep blocks=100 bytes=5600
  * TRUTH flat 2 3 at=plug_a_keep
  * TRUTH only 1 3 except=dlopen
- * TRUTH zone 1 3 module=plug_a.so blocks=300 bytes=12000
- * TRUTH zone 1 3 module=plug_b.so blocks=100 bytes=5600
+ * TRUTH module 1 3 name=plug_a.so blocks=300 bytes=12000
+ * TRUTH module 1 3 name=plug_b.so blocks=100 bytes=5600
  * TRUTH exit code=0
  */
 #include "mark.h"

@@ -10,7 +10,6 @@
  * TRUTH live 1 at=parent_keep blocks=10 bytes=640
  * TRUTH grow 1 2 at=parent_keep blocks=5 bytes=320
  * TRUTH only 1 2
- * TRUTH must child_keep is in no snapshot of the parent
  * TRUTH exit code=0
  */
 #include "mark.h"

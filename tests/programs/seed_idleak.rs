@@ -19,8 +19,6 @@
 //! TRUTH grow 1 3 at=assign blocks=0 bytes=33552384
 //! TRUTH flat 1 3 at=new_texture
 //! TRUTH only 1 3
-//! TRUTH must the birth stack goes through open_window, the growth stacks after MARK 1 through render
-//! TRUTH must acquire_without_image is in no report: it allocates nothing
 //! TRUTH [fixed] flat 1 3
 //! TRUTH [fixed] largest 3 size=2048 born=64 grows=5 ratio=2 at=assign via=open_window
 //! TRUTH [*] exit code=0

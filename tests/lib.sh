@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# lib.sh - what every cli test has at hand. Read by tests/run before the test, in a fresh folder.
+#
+# $BUILD      where heapstory and libheapstory.so are
+# $PROGRAMS   the small programs of tests/programs, built
+# $WORK       this test's folder, also the current one; its registry of stores is its own
+
+# The build folder of a variant has no programs of its own.
+PROGRAMS=$TESTS/../build/programs
+TOOLS=$TESTS/tools
+# Debian's own, not a version manager's front
+PYTHON=/usr/bin/python3
+[ -x $PYTHON ] || PYTHON=python3
+export PROGRAMS PYTHON PATH="$BUILD:$PATH" LC_ALL=C.UTF-8 NO_COLOR=1 COLUMNS=100
+unset LD_PRELOAD MALLOC_ARENA_MAX HEAPSTORY_DEBUG_PATH
+
+# What differs from run to run is made equal: addresses, pids, times, this folder's name.
+normalise() {
+	sed -E -e "s|$WORK|WORK|g" \
+		-e 's/0x[0-9a-f]{6,}/0xADDR/g' \
+		-e 's/(heapstory\.[A-Za-z0-9_+-]+)\.[0-9]+/\1.PID/g' \
+		-e 's/\b(pid|process) [0-9]+/\1 PID/g' \
+		-e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+(Z|[+-][0-9:]+)?/DATE/g' \
+		-e 's/\b[0-9]+(\.[0-9]+)? ?(ms|s|min|h)\b/TIME/g'
+}
+
+fail() { echo "FAIL: $*"; FAILED=1; }
+skip() { echo "$*"; exit 77; }
+need() { command -v "$1" >/dev/null || skip "no $1"; }
+finish() { exit "${FAILED:-0}"; }
+
+# expect_status N COMMAND...: the command ends with N
+expect_status() {
+	local want=$1 got
+	shift
+	"$@"
+	got=$?
+	[ $got = "$want" ] || fail "status $got, not $want: $*"
+}
+
+# json FILE EXPRESSION: a Python expression on the object `j`; bool results: status, else printed
+json() {
+	"$PYTHON" - "$1" "$2" <<-'END'
+		import json, os, sys
+		j = json.load(open(sys.argv[1]))
+		r = eval(sys.argv[2])
+		sys.exit(not r) if isinstance(r, bool) else print(r)
+	END
+}
+
+# check_json FILE EXPRESSION...: each expression has to be true
+check_json() {
+	local file=$1
+	shift
+	for e; do json "$file" "$e" || fail "not true of $file: $e"; done
+}
+
+# start NAME COMMAND...: runs it in the background with its input a pipe, its output in NAME.out;
+# wait_mark NAME N, go NAME and finish_program NAME drive it. ${PID[NAME]} is what was started.
+declare -A PID FD
+start() {
+	local name=$1 fd
+	shift
+	mkfifo "$name.in"
+	"$@" <"$name.in" >"$name.out" 2>"$name.err" &
+	PID[$name]=$!
+	exec {fd}>"$name.in"
+	FD[$name]=$fd
+}
+wait_mark() {
+	local i
+	for ((i = 0; i < 600; i++)); do
+		grep -q "^MARK $2\$" "$1.out" 2>/dev/null && return 0
+		kill -0 "${PID[$1]}" 2>/dev/null || break
+		sleep 0.05
+	done
+	fail "$1 did not reach MARK $2: $(tail -n 3 "$1.err")"
+	return 1
+}
+go() { echo >&"${FD[$1]}"; }
+finish_program() { # NAME: closes its input, returns its status
+	local fd=${FD[$1]}
+	exec {fd}>&-
+	wait "${PID[$1]}"
+}
+# The process that NAME's `heapstory run` traces.
+traced_pid() { pgrep -P "${PID[$1]}" | head -n 1; }
+
+# truth PROGRAM [OPTION]...: its TRUTH lines hold (tests/tools/truth.py)
+truth() {
+	[ -e "$PROGRAMS/$1" ] || skip "tests/programs/$1 is not built"
+	"$PYTHON" "$TOOLS/truth.py" "$BUILD/heapstory" "$@" || fail "truth of $1"
+}
+
+# counted DIR: after the end of the process the store in DIR holds the blocks that the counting
+# preload saw, no more, no less (tests/tools/count.py); then its files are removed.
+counted() {
+	"$PYTHON" "$TOOLS/count.py" "$BUILD/heapstory" "$@" || fail "store and counting preload differ"
+	rm -f "$COUNT_FILE".*
+}
+# with_count COMMAND...: runs it with the counting preload (behind it $ALLOCATOR, if set)
+with_count() {
+	export COUNT_FILE=$WORK/count
+	LD_PRELOAD="$PROGRAMS/count_preload.so${ALLOCATOR:+:$ALLOCATOR}" "$@"
+}
+
+# as_user COMMAND...: as nobody where the test runs as root. `user_setup` comes first: it puts a
+# copy of what is needed where nobody can read it, and makes $USER_WORK, which is nobody's.
+user_setup() {
+	USER_WORK=$WORK/user
+	mkdir -p "$USER_WORK/registry" "$USER_WORK/bin"
+	cp "$BUILD/heapstory" "$BUILD/libheapstory.so" "$PROGRAMS"/cache_insert* "$USER_WORK/bin/"
+	chmod 700 "$USER_WORK/registry"
+	chmod 755 "$WORK/.." "$WORK"
+	[ "$(id -u)" = 0 ] && chown -R 65534:65534 "$USER_WORK"
+	cd "$USER_WORK" || exit 1
+}
+as_user() {
+	if [ "$(id -u)" = 0 ]; then
+		env XDG_RUNTIME_DIR="$USER_WORK/registry" HOME="$USER_WORK" PATH="$USER_WORK/bin:$PATH" \
+			setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"
+	else
+		env XDG_RUNTIME_DIR="$USER_WORK/registry" PATH="$USER_WORK/bin:$PATH" "$@"
+	fi
+}

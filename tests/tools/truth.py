@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""truth.py - runs a program of tests/programs under heapstory and checks its TRUTH lines.
+
+usage: truth.py HEAPSTORY PROGRAM [--source NAME] [-v] [argument or NAME=VALUE ...]
+
+TRUTH lines stand in the comment at the top of the source: `TRUTH keyword marks key=value ...`.
+
+  live M at= [via=] blocks= bytes=     live at mark M
+  grow A B at= [via=] blocks= bytes=   change from mark A to mark B
+  flat A B [at=] [via=]                no net growth, of this function or at all
+  only A B [except=]                   nothing grows or shrinks but what other lines name
+  largest M size= born= grows= ratio= at= via= birth=   the largest live block and its lineage
+  module A B name= blocks= bytes=      growth by the module of the first program frame
+  exit code= or signal=                how the program ends
+
+A word in brackets gives the arguments of the run a line belongs to; [*] is every run. `at` is the
+innermost frame that is not the allocator's, libc's or a language runtime's; `via` is further out.
+Without TRUTH lines: every diff adds up, its sides are what `heap` says, a snapshot does not differ
+from itself, and `check` finds each snapshot whole. Prints what is wrong; nothing if all is well.
+"""
+import json, os, re, subprocess, sys, tempfile
+
+TRUTH = re.compile(r'\s*(?:\*|//!)\s*TRUTH\s+(?:\[([^\]]*)\]\s+)?(\w+)\s*(.*)')
+MODULES = re.compile(r'lib(c|m|dl|pthread|gcc_s|stdc\+\+|heapstory|jemalloc|tcmalloc\w*|mimalloc)[-.]|ld-|linux-vdso'
+                     r'|count_preload|\[vdso')
+RUNTIME = re.compile(r'<?(std|core|alloc|__gnu_cxx|__rustc|hashbrown)::|<(std|core|alloc)::|__rust|__rdl|__rg_'
+                     r'|operator (new|delete)|<[^>]* as (std|core|alloc)::')
+ALLOCATORS = re.compile(r'(__libc_|__)?(malloc|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign'
+                        r'|valloc|pvalloc|free)$')
+PARTS = [(a, b) for a in ('count', 'bytes') for b in ('before', 'after', 'delta')] + \
+    [(a, b) for a in ('born', 'freed', 'resized', 'survived') for b in ('count', 'bytes')]
+problems = []
+
+
+class Line:
+    def __init__(self, keyword, text):
+        words = text.split()
+        self.keyword, self.text = keyword, keyword + ' ' + text
+        self.marks = [int(w) for w in words if w.isdigit()]
+        self.want = dict(w.split('=', 1) for w in words if '=' in w)
+
+
+def wrong(what, got):
+    problems.append('%s: %s' % (what, got))
+
+
+def truth_lines(source, run):
+    lines = [TRUTH.match(line) for line in open(source)]
+    lines = [m for m in lines if m]
+    own = [Line(m[2], m[3]) for m in lines if m[1] == run]
+    every = [Line(m[2], m[3]) for m in lines if m[1] == '*']
+    if run and any(line.keyword == 'exit' for line in own):
+        every = [line for line in every if line.keyword != 'exit']
+    return own + every
+
+
+def simple(frame):
+    """The last part of a function's path: 'a::B<T>::f(int)' and 'a::B::f::h0123...' are f."""
+    name = frame['function'] or '?'
+    name = re.sub(r'::h[0-9a-f]{16}$|@.*|\.(isra|part|constprop|llvm)\.?\d*$', '', name)
+    while (shorter := re.sub(r'<[^<>]*>|\([^()]*\)', '', name)) != name:
+        name = shorter
+    return [part for part in name.split('::') if part][-1].split(' ')[-1] if name.strip(':') else '?'
+
+
+def is_program(frame):
+    name = frame['function'] or '?'
+    return not (MODULES.match(os.path.basename(frame['module'] or '')) or RUNTIME.match(name)
+                or ALLOCATORS.match(name))
+
+
+def outward(stack):
+    stack = stack or []
+    site = next((i for i, frame in enumerate(stack) if is_program(frame)), len(stack))
+    return [simple(frame) for frame in stack[site:]] or ['?']
+
+
+def is_at(row, line):
+    names = outward(row['stack'])
+    via = line.want.get('via')
+    return names[0] == line.want.get('at') and (not via or via in names[1:])
+
+
+def differs(want, got):
+    bad = ['%s=%s' % (k, v) for k, v in got.items()
+           if k in want and str(v) not in want[k].split('|')]
+    return ' '.join(bad)
+
+
+class Run:
+    def __init__(self, heapstory, program, arguments, folder):
+        self.heapstory, self.folder, self.cache = heapstory, folder, {}
+        self.marks = {}
+        setting = [a for a in arguments if re.match(r'[A-Z_]+=', a)]
+        command = [program] + [a for a in arguments if a not in setting]
+        env = dict(os.environ, **dict(s.split('=', 1) for s in setting))
+        log = open(folder + '/run.err', 'w+')
+        process = subprocess.Popen([heapstory, 'run', '-o', folder + '/out', '--', *command], env=env,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, bufsize=0)
+        for text in process.stdout:
+            if text.startswith(b'MARK '):
+                mark = int(text.split()[1])
+                self.marks[mark] = '%s/mark%d.hs' % (folder, mark)
+                self.call('snap', folder + '/out/store.live', '-o', self.marks[mark])
+                self.call('check', self.marks[mark])
+                try:
+                    process.stdin.write(b'\n')
+                except BrokenPipeError:
+                    pass
+        self.status = process.wait(60)
+        log.seek(0)
+        self.said = log.read()
+
+    def call(self, *arguments):
+        done = subprocess.run([self.heapstory, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+        if done.returncode:
+            wrong('heapstory ' + ' '.join(arguments), 'status %d: %s' % (done.returncode, done.stderr.decode()))
+        return done.stdout
+
+    def ask(self, *arguments):
+        if arguments not in self.cache:
+            self.cache[arguments] = json.loads(self.call(*arguments, '--json') or b'{"rows":[],"totals":{}}')
+        return self.cache[arguments]
+
+    def heap(self, mark):
+        return self.ask('heap', self.marks[mark], '--by', 'stack', '-n', 'all')
+
+    def diff(self, a, b, by='stack'):
+        return self.ask('diff', self.marks[a], self.marks[b], '--by', by, '-n', 'all')
+
+
+def total(rows, line, part):
+    rows = [row for row in rows if is_at(row, line)]
+    take = (lambda row, what: row[what][part]) if part else (lambda row, what: row[what])
+    return {'blocks': sum(take(r, 'count') for r in rows), 'bytes': sum(take(r, 'bytes') for r in rows)}
+
+
+def check_only(run, line, lines):
+    named = set()
+    if line.keyword == 'only':
+        for other in lines:
+            named.update([other.want.get('at'), other.want.get('birth')])
+    changes = {}
+    for row in run.diff(*line.marks)['rows']:
+        names = outward(row['stack'])
+        if 'at' in line.want and not is_at(row, line) or names[0] in named:
+            continue
+        if line.want.get('except') and any(line.want['except'] in simple(f) or 'dl_' in simple(f)
+                                           for f in row['stack'] or []):
+            continue
+        one = changes.setdefault(names[0], [0, 0])
+        one[0] += row['count']['delta']
+        one[1] += row['bytes']['delta']
+    return ', '.join('%s blocks=%d bytes=%d' % (k, *v) for k, v in changes.items() if any(v))
+
+
+def check_largest(run, line):
+    row = run.ask('largest', run.marks[line.marks[0]], '-n', '1')['rows'][0]
+    lineage, names = row['lineage'], outward(row['stack'])
+    got = {'size': row['size'], 'born': row['size'], 'grows': 0, 'at': names[0], 'birth': names[0]}
+    if lineage:
+        got.update(born=lineage['born']['size'], grows=lineage['nr_steps'],
+                   birth=outward(lineage['born']['stack'])[0])
+        if 'ratio' in line.want and abs(lineage['factor'] - float(line.want['ratio'])) > 0.02:
+            got['factor'] = lineage['factor']
+            line.want['factor'] = line.want['ratio']
+        if lineage['nr_steps'] and lineage['steps'][-1]['size'] != row['size']:
+            return 'the steps end with %d' % lineage['steps'][-1]['size']
+    if 'via' in line.want and line.want['via'] not in names[1:]:
+        return 'via=' + '<'.join(names[1:])
+    return differs(line.want, got)
+
+
+def check_module(run, line):
+    rows = [r for r in run.diff(*line.marks, 'module')['rows'] if os.path.basename(r['key'] or '') == line.want['name']]
+    return differs(line.want, {'blocks': sum(r['count']['delta'] for r in rows),
+                               'bytes': sum(r['bytes']['delta'] for r in rows)})
+
+
+def check_exit(run, line):
+    signal = int(line.want.get('signal', 0))
+    good = [-signal, 128 + signal] if signal else [int(line.want['code'])]
+    return '' if run.status in good else 'status %d; %s' % (run.status, run.said)
+
+
+def check(run, line, lines):
+    if line.keyword == 'live':
+        return differs(line.want, total(run.heap(line.marks[0])['rows'], line, None))
+    if line.keyword == 'grow':
+        return differs(line.want, total(run.diff(*line.marks)['rows'], line, 'delta'))
+    if line.keyword in ('flat', 'only'):
+        return check_only(run, line, lines)
+    if line.keyword == 'largest':
+        return check_largest(run, line)
+    if line.keyword == 'module':
+        return check_module(run, line)
+    if line.keyword == 'exit':
+        return check_exit(run, line)
+    return 'a TRUTH line that truth.py does not know'
+
+
+def check_sums(run, a, b):
+    """What has to hold for every diff, to the byte."""
+    diff, back = run.diff(a, b), run.diff(b, a)
+    name = 'diff %d %d' % (a, b)
+    for p, q in PARTS:
+        if sum(row[p][q] for row in diff['rows']) != diff['totals'][p][q]:
+            wrong(name, 'rows do not add up to totals.%s.%s' % (p, q))
+    for row in diff['rows'] + [diff['totals']]:
+        for p in 'count', 'bytes':
+            if row[p]['after'] - row[p]['before'] != row[p]['delta']:
+                wrong(name, 'after - before is not delta in ' + str(row.get('key', 'totals')))
+        if row['born']['bytes'] - row['freed']['bytes'] + row['resized']['bytes'] != row['bytes']['delta']:
+            wrong(name, 'born - freed + resized is not delta in ' + str(row.get('key', 'totals')))
+    totals = diff['totals']
+    if totals['born']['count'] - totals['freed']['count'] != totals['count']['delta']:
+        wrong(name, 'count: born - freed is not delta')
+    for p in 'count', 'bytes':
+        if back['totals'][p]['delta'] != -totals[p]['delta']:
+            wrong(name, 'the other way round is not the negative')
+        for side, mark in ('before', a), ('after', b):
+            heap = run.heap(mark)
+            if not totals[p][side] == heap['totals'][p] == sum(row[p] for row in heap['rows']):
+                wrong(name, '%s.%s is not what heap says at mark %d' % (p, side, mark))
+    for row in run.diff(a, a)['rows'] + [run.diff(a, a)['totals']]:
+        if any(row[p][q] for p, q in PARTS if p in ('born', 'freed', 'resized') or q == 'delta'):
+            wrong('diff %d %d' % (a, a), 'is not empty: ' + str(row.get('key', 'totals')))
+
+
+def main():
+    arguments = sys.argv[1:]
+    verbose = '-v' in arguments
+    arguments = [a for a in arguments if a != '-v']
+    heapstory, program, rest = arguments[0], arguments[1], arguments[2:]
+    source = re.sub(r'_(O2|nopie|static|stripped|musl)$', '', program)
+    programs = os.environ.get('PROGRAMS', 'build/programs')
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'programs')
+    source = next(p for p in (os.path.join(folder, source + e) for e in ('.c', '.cpp', '.rs')) if os.path.exists(p))
+    with tempfile.TemporaryDirectory() as out:
+        run = Run(heapstory, os.path.join(programs, program), rest, out)
+        lines = truth_lines(source, ' '.join(rest))
+        for line in lines:
+            try:
+                got = check(run, line, lines)
+            except (KeyError, IndexError, TypeError, ValueError) as e:
+                got = 'odd answer: %s: %s' % (type(e).__name__, e)
+            if got:
+                wrong('expected ' + line.text, 'got ' + got)
+            elif verbose:
+                print('ok', line.text)
+        try:
+            for a, b in sorted({tuple(line.marks) for line in lines if len(line.marks) == 2}):
+                check_sums(run, a, b)
+            if program == 'ends':
+                dead = Line('live', 'at=doomed_keep blocks=1000 bytes=32000')
+                got = differs(dead.want, total(run.ask('heap', out + '/out', '--by', 'stack', '-n', 'all')['rows'], dead, None))
+                if got:
+                    wrong('store of the dead process: ' + dead.text, 'got ' + got)
+        except (KeyError, IndexError, TypeError, ValueError) as e:
+            wrong('odd answer', '%s: %s' % (type(e).__name__, e))
+    for problem in problems:
+        print(problem)
+    return bool(problems)
+
+
+sys.exit(main())
