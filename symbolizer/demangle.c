@@ -98,6 +98,7 @@ static void tidy(char *text)
 		  "std::string" },
 		{ "std::basic_string<wchar_t, std::char_traits<wchar_t>, std::allocator<wchar_t> >",
 		  "std::wstring" },
+		{ "string >", "string>" }, /* the space stood behind a '>' */
 	};
 	size_t i;
 

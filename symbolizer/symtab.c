@@ -140,8 +140,8 @@ static bool take_symbol(struct symtab *table, const struct source *source, size_
 		return false;
 	/* A table of exported names does not know what stands between two of them. */
 	symbol.label = !sym.st_size;
-	if (symbol.label && source->dynamic)
-		return false;
+	if (symbol.label && (source->dynamic || symbol.name[0] == '.'))
+		return false; /* or a tool's mark: .annobin_main.end, .L12 */
 	symbol.start = sym.st_value;
 	symbol.end = end;
 	if (sym.st_size && sym.st_size < end - symbol.start)

@@ -51,12 +51,12 @@ template <typename F> __attribute__((noinline)) static int apply(F f, int n)
 	return n > 100 ? throw std::out_of_range("n") : f(n);
 }
 
-extern "C" __attribute__((noinline)) int plain_c(int n)
+extern "C" __attribute__((noinline)) int plain_c(int n) noexcept
 {
 	return n + 1;
 }
-extern "C" int plain_c_alias(int n) __attribute__((alias("plain_c")));
-extern "C" int __plain_c_weak(int n) __attribute__((weak, alias("plain_c")));
+extern "C" int plain_c_alias(int n) noexcept __attribute__((alias("plain_c")));
+extern "C" int __plain_c_weak(int n) noexcept __attribute__((weak, alias("plain_c")));
 
 int main(int argc, char **)
 {
