@@ -4,7 +4,7 @@
 
 usage: count.py HEAPSTORY DIR [--threads N]
 
-DIR is the output folder of `heapstory run` (its store.live is asked); the table is
+DIR is the output folder of `heapstory run`, or a store in it; the table is
 $COUNT_FILE.PID, see tests/programs/count_preload.c. Both have to hold the same blocks: equal in
 number, bytes, and in address and size of each. A process that ended with N threads alive besides
 the one that ended it may have one event in each of them half done: with --threads N that many
@@ -39,7 +39,8 @@ def main():
     parser.add_argument('--threads', type=int, default=0)
     options = parser.parse_args()
 
-    ask = [options.heapstory, 'heap', options.dir + '/store.live', '--addresses', 'all', '-n', 'all', '--json']
+    store = options.dir if options.dir.endswith('.live') else options.dir + '/store.live'
+    ask = [options.heapstory, 'heap', store, '--addresses', 'all', '-n', 'all', '--json']
     done = subprocess.run(ask, stdout=subprocess.PIPE)
     if done.returncode:
         print('%s: status %d' % (' '.join(ask), done.returncode))

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# Snapshots of four threads that churn are whole; with two readers at once, too.
+start churn heapstory run -o out --no-exit-snapshot -- "$PROGRAMS/churn"
+wait_mark churn 1 || finish
+
+whole() { # SNAPSHOT: passes check, and its groups add up
+	heapstory check "$1" >/dev/null 2>check.err || fail "$1: $(cat check.err)"
+	heapstory heap "$1" --by stack -n all --json >heap.json
+	check_json heap.json 'sum(r["count"] for r in j["rows"]) == j["totals"]["count"]' \
+		'sum(r["bytes"] for r in j["rows"]) == j["totals"]["bytes"]' 'j["totals"]["count"] > 100'
+}
+snap() { # FILE: is consistent
+	heapstory snap out/store.live -o "$1" --json >"$1.json" || fail "snap $1"
+	check_json "$1.json" 'j["totals"]["consistent"] is True' 'j["totals"]["in_doubt"] == 0'
+}
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	snap $i.hs
+	whole $i.hs
+done
+for i in 1 2 3 4 5; do
+	heapstory snap out/store.live -o a$i.hs --json >a$i.json &
+	first=$!
+	heapstory snap out/store.live -o b$i.hs --json >b$i.json || fail "second reader"
+	wait $first || fail "first reader"
+	check_json a$i.json 'j["totals"]["consistent"] is True'
+	check_json b$i.json 'j["totals"]["consistent"] is True'
+	whole a$i.hs
+	whole b$i.hs
+done
+heapstory diff 1.hs 10.hs --json -n all >diff.json
+check_json diff.json 'j["totals"]["born"]["count"] - j["totals"]["freed"]["count"] == j["totals"]["count"]["delta"]' \
+	'sum(r["bytes"]["delta"] for r in j["rows"]) == j["totals"]["bytes"]["delta"]' \
+	'j["totals"]["born"]["count"] > 0 and j["totals"]["freed"]["count"] > 0'
+go churn
+finish_program churn || fail "churn ended with $?"
+grep -q '^OPS ' churn.out || fail "churn did not end by itself"
+finish
