@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * relay.c - signals between the caller of `run` and its child; see relay.h.
+ *
+ * The child is passed signals only until it is reaped: relay.child is set to 0 first, with the
+ * zombie still there, so no signal ever goes to a process that got its number later.
+ */
+#include "cli/relay.h"
+
+#include "util/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STOP_VALID_MS 2000      /* a stop of the child so long after the terminal's is another one */
+
+/* One child a process; the handlers need it at a fixed place. */
+static struct {
+	volatile pid_t child;           /* 0: none (any more) */
+	volatile sig_atomic_t child_stopped;
+	volatile sig_atomic_t stop_signal; /* latest SIGTSTP, SIGTTIN or SIGTTOU to us, 0: none */
+	volatile uint64_t stop_ms;      /* when that was */
+	int wake;                       /* eventfd */
+} relay = { .wake = -1 };
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
+}
+
+/*
+ * By another process: si_pid is not asked, it is 0 where the sender lives outside a container. The
+ * child's own signals to the group have reached it already.
+ */
+static bool was_sent(const siginfo_t *info)
+{
+	if (info->si_code != SI_USER && info->si_code != SI_QUEUE && info->si_code != SI_TKILL)
+		return false;
+	return info->si_pid != relay.child && info->si_pid != getpid();
+}
+
+static void pass_on(int sig, const siginfo_t *info)
+{
+	pid_t child = relay.child;
+
+	if (child <= 0)
+		return;
+	if (info->si_code == SI_QUEUE)
+		sigqueue(child, sig, info->si_value);
+	else
+		kill(child, sig);
+}
+
+static void on_signal(int sig, siginfo_t *info, void *context)
+{
+	int saved = errno;
+	uint64_t one = 1;
+	ssize_t n;
+
+	(void)context;
+	switch (sig) {
+	case SIGCHLD:
+		break;
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU:
+		relay.stop_signal = sig;
+		relay.stop_ms = now_ms();
+		if (was_sent(info))
+			pass_on(sig, info);
+		break;
+	case SIGCONT:
+		if (relay.child_stopped && was_sent(info))
+			pass_on(sig, info);
+		break;
+	case SIGALRM:                   /* perl -e 'alarm 9; exec @ARGV' heapstory run … */
+		if (was_sent(info) || info->si_code == SI_KERNEL)
+			pass_on(sig, info);
+		break;
+	default:
+		if (was_sent(info))
+			pass_on(sig, info);
+	}
+	n = write(relay.wake, &one, sizeof(one));
+	(void)n;                        /* full: then it wakes all the same */
+	errno = saved;
+}
+
+/* What a fault in this program raises is its own. */
+static bool is_fault(int sig)
+{
+	return sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGTRAP ||
+	       sig == SIGSYS;
+}
+
+int relay_start(pid_t child, const sigset_t *mask, struct hs_error *err)
+{
+	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction old;
+
+	relay.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (relay.wake < 0)
+		return hs_error_system(err, "make", "eventfd");
+	relay.child = child;
+	sigemptyset(&action.sa_mask);
+	for (int sig = 1; sig <= SIGRTMAX; sig++) {
+		if (is_fault(sig) || sigaction(sig, NULL, &old))
+			continue;       /* SIGKILL, SIGSTOP, those of the C library */
+		if (old.sa_handler != SIG_IGN || sig == SIGCHLD)
+			sigaction(sig, &action, NULL);
+	}
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	return 0;
+}
+
+/* Stops as the child did, until somebody lets the job go on. */
+static void stop_too(int sig)
+{
+	struct sigaction standard = { .sa_handler = SIG_DFL }, old;
+	sigset_t one, mask;
+
+	sigaction(sig, &standard, &old);
+	sigemptyset(&one);
+	sigaddset(&one, sig);
+	raise(sig);
+	sigprocmask(SIG_UNBLOCK, &one, &mask);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	sigaction(sig, &old, NULL);
+}
+
+/* Takes note of the child's stops and goings-on. */
+static void look_at_stops(void)
+{
+	siginfo_t info = { .si_pid = 0 };
+	int sig;
+
+	while (!waitid(P_PID, (id_t)relay.child, &info, WSTOPPED | WCONTINUED | WNOHANG) &&
+	       info.si_pid) {
+		relay.child_stopped = info.si_code == CLD_STOPPED || info.si_code == CLD_TRAPPED;
+		sig = relay.stop_signal;
+		if (relay.child_stopped && sig && now_ms() - relay.stop_ms < STOP_VALID_MS) {
+			relay.stop_signal = 0;
+			stop_too(sig);
+		}
+		info.si_pid = 0;
+	}
+}
+
+static bool reap(struct relay_end *ret)
+{
+	siginfo_t info = { .si_pid = 0 };
+	pid_t child = relay.child;
+
+	if (waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT)) {
+		/* Somebody else has reaped it; that cannot be unless the kernel did. */
+		if (errno != ECHILD)
+			return false;
+		*ret = (struct relay_end){ true, 0 };
+		relay.child = 0;
+		return true;
+	}
+	if (!info.si_pid)
+		return false;
+	relay.child = 0;
+	waitid(P_PID, (id_t)child, &info, WEXITED);
+	*ret = (struct relay_end){ info.si_code == CLD_EXITED, info.si_status };
+	return true;
+}
+
+bool relay_wait(int timeout_ms, struct relay_end *ret)
+{
+	uint64_t end = timeout_ms < 0 ? UINT64_MAX : now_ms() + (uint64_t)timeout_ms, count;
+	struct pollfd poll_wake = { .fd = relay.wake, .events = POLLIN };
+
+	for (;;) {
+		uint64_t now;
+		ssize_t n = read(relay.wake, &count, sizeof(count));
+
+		(void)n;                /* only to make it wait again; looked at below all the same */
+		if (reap(ret))
+			return true;
+		look_at_stops();
+		now = now_ms();
+		if (now >= end)
+			return false;
+		poll(&poll_wake, 1, end == UINT64_MAX ? -1 : (int)(end - now));
+	}
+}
+
+int relay_end_alike(const struct relay_end *end)
+{
+	struct rlimit none = { 0, 0 };
+	struct sigaction standard = { .sa_handler = SIG_DFL };
+	sigset_t one;
+
+	if (end->exited)
+		return end->status;
+	/* The program has left its core, if one was wanted; a limit alone does not stop core pipes. */
+	setrlimit(RLIMIT_CORE, &none);
+	prctl(PR_SET_DUMPABLE, 0);
+	sigaction(end->status, &standard, NULL);
+	sigemptyset(&one);
+	sigaddset(&one, end->status);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+	raise(end->status);
+	return 128 + end->status;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * supervisor.c - what looks after a traced program from outside; see supervisor.h.
+ *
+ * Invariant: nothing here touches the program but through its store, and no failure here is more
+ * than a line on standard error.
+ */
+#include "cli/supervisor.h"
+
+#include "analysis/snapshot.h"
+#include "cli/command.h"
+#include "cli/finish.h"
+#include "cli/timeline.h"
+#include "store/format.h"
+#include "store/place.h"
+#include "store/reader.h"
+#include "util/alloc.h"
+#include "util/units.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NEVER UINT64_MAX
+#define GROWTH_POLL_MS 100
+#define CHILDREN_POLL_NS UINT64_C(1000000000)
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* Path of a file in a folder; false if it is too long. */
+static bool join(char ret[PATH_MAX], const char *dir, const char *name)
+{
+	return snprintf(ret, PATH_MAX, "%s/%s", dir, name) < PATH_MAX;
+}
+
+static void complain(struct supervisor *s, const struct hs_error *err)
+{
+	s->trouble = true;
+	if (!strcmp(s->said.text, err->text))
+		return;
+	s->said = *err;
+	say_error(err);
+}
+
+/* ---- numbered snapshots ------------------------------------------------------------------ */
+
+static void keep_add(struct supervisor *s, uint32_t number, uint64_t bytes, uint64_t taken_ns)
+{
+	s->kept = xgrow(s->kept, &s->alloc_kept, s->nr_kept + 1, sizeof(*s->kept));
+	s->kept[s->nr_kept++] = (struct kept_snapshot){ number, bytes, taken_ns };
+}
+
+/* Number of a name like 0001.hs, else 0. */
+static uint32_t snapshot_number(const char *name)
+{
+	size_t digits = strspn(name, "0123456789");
+
+	return digits >= 4 && digits <= 9 && !strcmp(name + digits, ".hs") ?
+		       (uint32_t)strtoul(name, NULL, 10) : 0;
+}
+
+static int is_numbered(const struct dirent *entry)
+{
+	return snapshot_number(entry->d_name) != 0;
+}
+
+/* Goes on behind the snapshots of an earlier supervisor. */
+static void find_numbered(struct supervisor *s)
+{
+	struct dirent **names = NULL;
+	int nr = scandir(s->dir, &names, is_numbered, alphasort);
+	char path[PATH_MAX];
+	struct stat st;
+
+	for (int i = 0; i < nr; i++) {
+		uint32_t number = snapshot_number(names[i]->d_name);
+
+		if (join(path, s->dir, names[i]->d_name) && !stat(path, &st)) {
+			keep_add(s, number, (uint64_t)st.st_size,
+				 (uint64_t)st.st_mtim.tv_sec * 1000000000u);
+			if (number >= s->next_number)
+				s->next_number = number + 1;
+		}
+		free(names[i]);
+	}
+	free(names);
+}
+
+/*
+ * Removes snapshots until the others fit into the budget: each time the one whose neighbours are
+ * closest together in time, so that what is left spans the whole run evenly. Never the first or
+ * the latest.
+ */
+static void thin_out(struct supervisor *s)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < s->nr_kept; i++)
+		total += s->kept[i].bytes;
+	while (s->options.keep_bytes && total > s->options.keep_bytes && s->nr_kept > 2) {
+		size_t best = 1;
+		char name[32], path[PATH_MAX];
+
+		for (size_t i = 2; i + 1 < s->nr_kept; i++)
+			if (s->kept[i + 1].taken_ns - s->kept[i - 1].taken_ns <
+			    s->kept[best + 1].taken_ns - s->kept[best - 1].taken_ns)
+				best = i;
+		snprintf(name, sizeof(name), "%04" PRIu32 ".hs", s->kept[best].number);
+		if (join(path, s->dir, name))
+			unlink(path);
+		total -= s->kept[best].bytes;
+		memmove(&s->kept[best], &s->kept[best + 1],
+			(s->nr_kept - best - 1) * sizeof(*s->kept));
+		s->nr_kept--;
+	}
+}
+
+/* ---- taking them ------------------------------------------------------------------------- */
+
+/* Writes dir/name from the store of that folder, and a line of the timeline if there is one. */
+static int take_snapshot(struct supervisor *s, const char *dir, const char *name,
+			 struct timeline *timeline)
+{
+	struct snapshot *snapshot;
+	struct hs_error err;
+	char store[PATH_MAX], path[PATH_MAX];
+	int ret;
+
+	if (!join(store, dir, "store.live") || !join(path, dir, name))
+		return -HS_E_SYSTEM;
+	ret = snapshot_open(store, &snapshot, &err);
+	if (ret) {
+		complain(s, &err);
+		return ret;
+	}
+	if (dir == s->dir)
+		s->bytes_before = snapshot->live_bytes;
+	ret = snapshot_write(snapshot, path, NULL, &err);
+	if (ret)
+		complain(s, &err);
+	else
+		s->nr_written++;
+	if (timeline && timeline_add(timeline, snapshot, name, &err))
+		complain(s, &err);
+	snapshot_free(snapshot);
+	return ret;
+}
+
+static void take_numbered(struct supervisor *s)
+{
+	char name[32], path[PATH_MAX];
+	struct stat st;
+
+	snprintf(name, sizeof(name), "%04" PRIu32 ".hs", s->next_number);
+	if (take_snapshot(s, s->dir, name, s->timeline))
+		return;
+	if (join(path, s->dir, name) && !stat(path, &st))
+		keep_add(s, s->next_number, (uint64_t)st.st_size, now_ns());
+	s->next_number++;
+	thin_out(s);
+}
+
+/* What the store says of itself; false if no tracer has come to it yet or it cannot be read. */
+static bool summarize(const char *dir, struct store_summary *ret)
+{
+	char store[PATH_MAX];
+
+	return join(store, dir, "store.live") && !store_summary(store, ret, NULL) &&
+	       ret->state != HS_STATE_NEW;
+}
+
+/* Lets store.live name the store of the program's present image, see supervisor_init(). */
+static void follow_registry(struct supervisor *s)
+{
+	char link[PATH_MAX], earlier[PATH_MAX], now[PATH_MAX] = "", then[PATH_MAX] = "";
+	char name[32];
+
+	if (!s->registered[0] || !join(link, s->dir, "store.live") ||
+	    readlink(s->registered, now, sizeof(now) - 1) <= 0 ||
+	    readlink(link, then, sizeof(then) - 1) <= 0 || !strcmp(now, then))
+		return;
+	for (unsigned int i = 0; i < 1000000; i++) {
+		snprintf(name, sizeof(name), "store.%u", i);
+		if (!join(earlier, s->dir, name))
+			return;
+		if (faccessat(AT_FDCWD, earlier, F_OK, AT_SYMLINK_NOFOLLOW))
+			break;
+	}
+	if (!rename(link, earlier) && symlink(now, link))
+		say("cannot make link '%s': %s", link, strerror(errno));
+}
+
+/* ---- children ---------------------------------------------------------------------------- */
+
+static void finish_folder(struct supervisor *s, const char *dir)
+{
+	struct finish_result result;
+	struct hs_error err;
+	char path[PATH_MAX];
+
+	if (s->options.exit_snapshot && join(path, dir, "exit.hs") && access(path, F_OK))
+		take_snapshot(s, dir, "exit.hs", NULL);
+	if (finish_stores(dir, &result, &err))
+		complain(s, &err);
+	s->nr_untraced += result.nr_untraced;
+}
+
+static int is_child(const struct dirent *entry)
+{
+	return !strncmp(entry->d_name, "child.", 6);
+}
+
+/* Sees to the folders of children that are gone. */
+static void finish_children(struct supervisor *s, const char *dir)
+{
+	struct dirent **names = NULL;
+	int nr = scandir(dir, &names, is_child, alphasort);
+
+	for (int i = 0; i < nr; i++) {
+		char child[PATH_MAX], store[PATH_MAX];
+		struct stat st;
+
+		if (join(child, dir, names[i]->d_name) && join(store, child, "store.live")) {
+			/* A link is what has not been moved yet. */
+			if (!lstat(store, &st) && S_ISLNK(st.st_mode) && !store_alive(store))
+				finish_folder(s, child);
+			finish_children(s, child);
+		}
+		free(names[i]);
+	}
+	free(names);
+}
+
+/* ---- the supervisor ---------------------------------------------------------------------- */
+
+void supervisor_init(struct supervisor *s, const char *dir, const char *registered,
+		     const struct supervisor_options *options)
+{
+	char path[PATH_MAX];
+
+	memset(s, 0, sizeof(*s));
+	s->options = *options;
+	snprintf(s->dir, sizeof(s->dir), "%s", dir);
+	snprintf(s->registered, sizeof(s->registered), "%s", registered ? registered : "");
+	s->next_number = 1;
+	if (join(path, s->dir, "timeline"))
+		s->timeline = timeline_new(path);
+	find_numbered(s);
+	s->next_every_ns = options->every_ns ? now_ns() + options->every_ns : NEVER;
+	s->next_children_ns = options->follow ? now_ns() + CHILDREN_POLL_NS : NEVER;
+}
+
+void supervisor_release(struct supervisor *s)
+{
+	timeline_free(s->timeline);
+	free(s->kept);
+	s->timeline = NULL;
+	s->kept = NULL;
+}
+
+void supervisor_sign(struct supervisor *s, uint64_t pid)
+{
+	char store[PATH_MAX];
+	int fd = join(store, s->dir, "store.live") ? open(store, O_WRONLY | O_CLOEXEC) : -1;
+
+	if (fd < 0)
+		return;
+	if (pwrite(fd, &pid, sizeof(pid), HS_CONTROL_OFF + offsetof(struct hs_control, supervisor)) < 0)
+		say("cannot write '%s': %s", store, strerror(errno));
+	close(fd);
+}
+
+/* Whether a snapshot is due; moves the dates on. */
+static bool is_due(struct supervisor *s, uint64_t now)
+{
+	struct store_summary summary;
+	bool due = now >= s->next_every_ns;
+
+	if (due)                        /* what was missed is not made up for */
+		s->next_every_ns += (1 + (now - s->next_every_ns) / s->options.every_ns) *
+				    s->options.every_ns;
+	if (!due && !s->options.growth_bytes)
+		return false;
+	if (!summarize(s->dir, &summary))
+		return false;
+	return due || (summary.live_bytes > 0 &&
+		       (uint64_t)summary.live_bytes >= s->bytes_before + s->options.growth_bytes);
+}
+
+static int ms_until(uint64_t now, uint64_t then)
+{
+	uint64_t ms;
+
+	if (then == NEVER)
+		return -1;
+	ms = then > now ? (then - now + 999999) / 1000000 : 0;
+	return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+int supervisor_tick(struct supervisor *s)
+{
+	uint64_t now = now_ns(), next;
+
+	follow_registry(s);
+	if (is_due(s, now))
+		take_numbered(s);
+	if (now >= s->next_children_ns) {
+		finish_children(s, s->dir);
+		s->next_children_ns = now_ns() + CHILDREN_POLL_NS;
+	}
+	if (s->options.growth_bytes)
+		return GROWTH_POLL_MS;
+	next = s->next_every_ns < s->next_children_ns ? s->next_every_ns : s->next_children_ns;
+	return ms_until(now_ns(), next);
+}
+
+/* Why recording ended before the program did. */
+static void say_stopped(const struct finish_result *result)
+{
+	static const char *const why[] = {
+		[HS_STOP_NONE] = "for no known reason",
+		[HS_STOP_CAP] = "the store reached its largest size",
+		[HS_STOP_NO_SPACE] = "there was no more room for the store",
+		[HS_STOP_FAULT] = "the tracer found its own table damaged",
+	};
+	char text[UNITS_LEN];
+
+	if (result->stop_reason && result->stop_reason < sizeof(why) / sizeof(why[0]))
+		say("recording stopped %s after its start: %s",
+		    units_format_duration_ms(result->stopped_ms, text), why[result->stop_reason]);
+}
+
+void supervisor_finish(struct supervisor *s)
+{
+	struct store_summary summary;
+	struct finish_result result;
+	struct hs_error err;
+	bool traced;
+
+	follow_registry(s);
+	traced = summarize(s->dir, &summary);
+	if (traced && s->options.exit_snapshot)
+		take_snapshot(s, s->dir, "exit.hs", s->timeline);
+	if (finish_stores(s->dir, &result, &err))
+		complain(s, &err);
+	s->nr_untraced += result.nr_untraced;
+	if (s->options.follow)
+		finish_children(s, s->dir);
+	if (!result.nr_stores) {
+		hs_error_set(&err, HS_E_STATE, "nothing was recorded: the program ended, or became "
+			     "one that cannot be traced, before the tracer had started");
+		complain(s, &err);
+	}
+	say_stopped(&result);
+}
+
+void supervisor_report(const struct supervisor *s)
+{
+	if (s->nr_untraced)
+		say("%" PRIu64 " %s not traced; --follow-children traces %s", s->nr_untraced,
+		    s->nr_untraced == 1 ? "child was" : "children were",
+		    s->nr_untraced == 1 ? "it" : "them");
+	if (s->nr_written && isatty(STDERR_FILENO))
+		say("%s: %u %s", s->dir, s->nr_written, s->nr_written == 1 ? "snapshot" : "snapshots");
+}

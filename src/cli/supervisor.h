@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * supervisor.h - what looks after a traced program from outside: snapshots while it runs and when
+ * it has ended, the timeline, and the store's move into the output folder.
+ *
+ * Knows nothing of how the program was started and does not wait for it: whoever owns the loop
+ * (`run`, `run --exec`, `supervise`) calls supervisor_tick() when it is due and
+ * supervisor_finish() once the program is gone. Trouble is said on standard error and never stops
+ * the program.
+ */
+#ifndef HEAPSTORY_CLI_SUPERVISOR_H
+#define HEAPSTORY_CLI_SUPERVISOR_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/error.h"
+
+struct timeline;
+
+struct supervisor_options {
+	uint64_t every_ns;              /* 0: no periodic snapshots */
+	uint64_t growth_bytes;          /* 0: none on growth */
+	uint64_t keep_bytes;            /* budget of the numbered snapshots; 0: all are kept */
+	bool exit_snapshot;
+	bool follow;                    /* children have folders below dir */
+};
+
+/* A numbered snapshot that is on disk. */
+struct kept_snapshot {
+	uint32_t number;
+	uint64_t bytes, taken_ns;       /* size of the file; when, by the monotonic clock */
+};
+
+struct supervisor {
+	struct supervisor_options options;
+	char dir[PATH_MAX];             /* absolute; has store.live */
+	char registered[PATH_MAX];      /* link of the registry that names the store; "": not needed */
+	struct timeline *timeline;
+	uint64_t next_every_ns, next_children_ns; /* monotonic; UINT64_MAX: never */
+	uint64_t bytes_before;          /* live at the latest snapshot */
+	uint32_t next_number;
+	struct kept_snapshot *kept;     /* by number */
+	size_t nr_kept, alloc_kept;
+	uint32_t nr_written;            /* snapshots, the exit's too */
+	uint64_t nr_untraced;           /* children that nobody followed */
+	bool trouble;                   /* something that was asked for could not be written */
+	struct hs_error said;           /* the latest trouble, not to be said again */
+};
+
+/*
+ * For the program whose store is dir/store.live. Where the folder was not known to the tracer
+ * (registered: the link in the registry), store.live is made to follow that link when the program
+ * goes on as another one; else NULL.
+ */
+void supervisor_init(struct supervisor *s, const char *dir, const char *registered,
+		     const struct supervisor_options *options);
+void supervisor_release(struct supervisor *s);
+
+/* Writes our pid into the store, so that nobody else supervises it; 0 takes it out. */
+void supervisor_sign(struct supervisor *s, uint64_t pid);
+
+/* Takes the snapshots that are due. Returns the milliseconds until it wants to be called, -1: never. */
+int supervisor_tick(struct supervisor *s);
+
+/* The program is gone: exit snapshot, stores moved into the folder, children counted. */
+void supervisor_finish(struct supervisor *s);
+
+/* Lines for people after supervisor_finish(): untraced children; on a terminal what there is. */
+void supervisor_report(const struct supervisor *s);
+
+#endif
