@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report.c - the walk that drives every format, and the values that rows are made of.
+ */
+#include "reports/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "util/alloc.h"
+
+void report_begin(struct report *r, const struct report_style *style, const char *command,
+		  const struct report_view *view, json_t *target, json_t *coverage, json_t *totals)
+{
+	memset(r, 0, sizeof(*r));
+	r->style = *style;
+	r->ops = style->json ? &report_json : &report_text;
+	r->command = command;
+	r->view = view;
+	r->target = target ? target : json_object();
+	r->coverage = coverage ? coverage : json_object();
+	r->totals = totals ? totals : json_object();
+	r->ops->begin(r);
+}
+
+void report_suspects(struct report *r, json_t *suspects)
+{
+	r->suspects = suspects;
+}
+
+void report_row(struct report *r, json_t *row)
+{
+	r->ops->row(r, row);
+	r->nr_rows++;
+	json_decref(row);
+}
+
+void report_end(struct report *r, size_t nr_left)
+{
+	r->ops->end(r, nr_left);
+	json_decref(r->target);
+	json_decref(r->coverage);
+	json_decref(r->totals);
+	json_decref(r->suspects);
+	json_decref(r->waiting);
+	free(r->hidden);
+	free(r->widths);
+}
+
+/* ---- values ------------------------------------------------------------------------------ */
+
+/* Length of the valid UTF-8 sequence at s, 0 if it is none. */
+static size_t sequence_len(const char *s)
+{
+	json_t *try;
+	size_t len;
+
+	for (len = 1; len <= 4 && s[len - 1]; len++) {
+		try = json_stringn(s, len);
+		if (try) {
+			json_decref(try);
+			return len;
+		}
+	}
+	return 0;
+}
+
+json_t *report_string(const char *s)
+{
+	json_t *string;
+	char *clean, *to;
+
+	if (!s)
+		return json_null();
+	string = json_string(s);
+	if (string)
+		return string;
+	to = clean = xmalloc(3 * strlen(s) + 1);
+	while (*s) {
+		size_t len = sequence_len(s);
+
+		if (len) {
+			memcpy(to, s, len);
+			to += len;
+			s += len;
+		} else {
+			to = stpcpy(to, "\xef\xbf\xbd");
+			s++;
+		}
+	}
+	*to = 0;
+	string = json_string(clean);
+	free(clean);
+	return string;
+}
+
+json_t *report_address(uint64_t address)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64, address);
+	return json_string(text);
+}
+
+json_t *report_wall(uint64_t ns)
+{
+	time_t s = (time_t)(ns / 1000000000);
+	char text[64], day[32];
+	struct tm tm;
+
+	if (!ns || !gmtime_r(&s, &tm) || !strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm))
+		return json_null();
+	snprintf(text, sizeof(text), "%s.%03uZ", day, (unsigned int)(ns / 1000000 % 1000));
+	return json_string(text);
+}
+
+const json_t *report_get(const json_t *object, const char *path)
+{
+	char name[64];
+
+	while (object && *path) {
+		size_t len = strcspn(path, ".");
+
+		if (len >= sizeof(name))
+			return NULL;
+		memcpy(name, path, len);
+		name[len] = 0;
+		object = json_object_get(object, name);
+		path += len + (path[len] == '.');
+	}
+	return object;
+}

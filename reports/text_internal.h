@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text_internal.h - what the files of the text format share.
+ */
+#ifndef HEAPSTORY_REPORTS_TEXT_INTERNAL_H
+#define HEAPSTORY_REPORTS_TEXT_INTERNAL_H
+
+#include <stddef.h>
+
+struct report;
+
+/* s, or its ends with ".." between them, in at most width bytes (0: no limit). Caller frees. */
+char *text_elided(const char *s, size_t width);
+
+/* Lines on the target and the coverage, and an empty one. */
+void text_header(struct report *report);
+
+#endif

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text_parts.c - pieces that the text of several reports has: header, stacks, lineages.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/names.h"
+#include "analysis/runtime.h"
+#include "reports/report.h"
+#include "reports/text_internal.h"
+#include "util/alloc.h"
+#include "util/buffer.h"
+#include "util/units.h"
+
+#define CHAIN_FRAMES 6u                 /* callers that a chain names where there is no width */
+
+const char *text_colour(const struct report *r, const char *name)
+{
+	static const struct {
+		const char *name, *code;
+	} codes[] = {
+		{ "reset", "\033[0m" }, { "bold", "\033[1m" }, { "dim", "\033[2m" },
+		{ "red", "\033[31m" }, { "green", "\033[32m" },
+	};
+
+	for (size_t i = 0; r->style.colour && i < sizeof(codes) / sizeof(codes[0]); i++) {
+		if (!strcmp(codes[i].name, name))
+			return codes[i].code;
+	}
+	return "";
+}
+
+char *text_bytes(uint64_t bytes, char ret[static REPORT_TEXT_LEN])
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double value = (double)bytes;
+	int i = -1;
+
+	if (bytes < 1024) {
+		snprintf(ret, REPORT_TEXT_LEN, "%" PRIu64 " B", bytes);
+		return ret;
+	}
+	while (i < 0 || (value >= 1023.95 && i < 5)) {
+		value /= 1024;
+		i++;
+	}
+	snprintf(ret, REPORT_TEXT_LEN, "%.1f %s", value, units[i]);
+	return ret;
+}
+
+char *text_moment(double s, char ret[static REPORT_TEXT_LEN])
+{
+	snprintf(ret, REPORT_TEXT_LEN, "+%.*f s", s < 1 ? 2 : s < 1000 ? 1 : 0, s);
+	return ret;
+}
+
+/* ---- lines ------------------------------------------------------------------------------- */
+
+static bool continues(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80; /* inside a UTF-8 sequence */
+}
+
+char *text_elided(const char *s, size_t width)
+{
+	size_t len = s ? strlen(s) : 0, head, tail;
+
+	if (!width || len <= width || width < 4)
+		return xstrdup(s ? s : "");
+	head = (width - 2) / 2;
+	tail = len - (width - 2 - head);
+	while (head && continues(s[head]))
+		head--;
+	while (continues(s[tail]))
+		tail++;
+	return xasprintf("%.*s..%s", (int)head, s, s + tail);
+}
+
+void text_wrapped(struct report *r, const char *text, int indent)
+{
+	size_t width = r->style.width, room;
+	FILE *out = r->style.out;
+
+	room = width > (size_t)indent + 20 ? width - (size_t)indent : width ? 20 : SIZE_MAX;
+	while (*text) {
+		size_t len = strlen(text), cut;
+
+		if (len > room) {
+			for (cut = room; cut && text[cut] != ' '; cut--)
+				;
+			len = cut ? cut : strcspn(text, " ");
+		}
+		fprintf(out, "%*s%.*s\n", indent, "", (int)len, text);
+		text += len;
+		text += strspn(text, " ");
+	}
+}
+
+/* ---- stacks ------------------------------------------------------------------------------ */
+
+static const char *text_of(const json_t *object, const char *name)
+{
+	return json_string_value(json_object_get(object, name));
+}
+
+static char *place_of(const json_t *frame)
+{
+	const char *file = text_of(frame, "file"), *module = text_of(frame, "module");
+	json_int_t line = json_integer_value(json_object_get(frame, "line"));
+
+	if (file && line)
+		return xasprintf("%s:%" JSON_INTEGER_FORMAT, path_basename(file), line);
+	if (module)
+		return xasprintf("%s+0x%" PRIx64, path_basename(module),
+				 (uint64_t)json_integer_value(json_object_get(frame, "offset")));
+	return xstrdup(text_of(frame, "address") ? text_of(frame, "address") : "?");
+}
+
+static char *short_of(const json_t *frame)
+{
+	const char *function = text_of(frame, "function");
+
+	return function ? function_short(function) : place_of(frame);
+}
+
+/*
+ * Whether a frame is left out of text. The program's entry is no caller that anyone asks for; a
+ * stack of nothing but runtime frames is shown whole.
+ */
+static bool is_folded(const struct report *r, const json_t *frame)
+{
+	const char *function = text_of(frame, "function");
+
+	if (r->style.all_frames)
+		return false;
+	return json_is_true(json_object_get(frame, "runtime")) || (function && !strcmp(function, "_start"));
+}
+
+static bool all_folded(const struct report *r, const json_t *stack)
+{
+	const json_t *frame;
+	size_t i;
+
+	json_array_foreach(stack, i, frame) {
+		if (!is_folded(r, frame))
+			return false;
+	}
+	return true;
+}
+
+char *text_chain(const struct report *r, const json_t *stack, size_t width)
+{
+	bool all = all_folded(r, stack);
+	struct buffer b = { 0 };
+	const json_t *frame;
+	size_t i, nr = 0;
+
+	json_array_foreach(stack, i, frame) {
+		size_t left = width > b.len ? width - b.len : 0;
+		char *name, *cell;
+
+		if (is_folded(r, frame) && !all)
+			continue;
+		if (nr && width && left < 12)
+			break;
+		if (nr && !width && nr >= CHAIN_FRAMES) {
+			buffer_add_string(&b, " <- ..");
+			break;
+		}
+		name = short_of(frame);
+		cell = text_elided(name, width ? left - (nr ? 4 : 0) : 0);
+		/* further out, a name that does not fit says less than none */
+		if (!nr || !strcmp(name, cell)) {
+			buffer_add_string(&b, nr ? " <- " : "");
+			buffer_add_string(&b, cell);
+		} else {
+			i = json_array_size(stack);
+		}
+		nr++;
+		free(name);
+		free(cell);
+		if (i == json_array_size(stack))
+			break;
+	}
+	return buffer_detach(&b);
+}
+
+void text_stack(struct report *r, const json_t *stack, const json_t *cut, int indent)
+{
+	const char *why = json_string_value(cut);
+	bool all = all_folded(r, stack);
+	FILE *out = r->style.out;
+	const json_t *frame;
+	size_t i;
+
+	if (!json_array_size(stack)) {
+		fprintf(out, "%*s(no stack)\n", indent, "");
+		return;
+	}
+	json_array_foreach(stack, i, frame) {
+		const char *function = text_of(frame, "function");
+		char *place;
+
+		if (is_folded(r, frame) && !all)
+			continue;
+		place = place_of(frame);
+		if (function)
+			fprintf(out, "%*s%s  %s%s%s\n", indent, "", function, text_colour(r, "dim"), place,
+				text_colour(r, "reset"));
+		else
+			fprintf(out, "%*s%s\n", indent, "", place);
+		free(place);
+	}
+	if (why)
+		fprintf(out, "%*s%s\n", indent, "", !strcmp(why, "depth") ?
+			"(stack cut at the depth limit)" : "(cut: caller not found)");
+}
+
+/* ---- lineage ----------------------------------------------------------------------------- */
+
+/* "doubled 19 times", "grew 7 times by 4.0 KiB", "grew once to 96 B". */
+static void add_shape(struct buffer *b, const json_t *lineage)
+{
+	json_int_t nr = json_integer_value(json_object_get(lineage, "nr_steps"));
+	json_int_t shrinks = json_integer_value(json_object_get(lineage, "nr_shrinks"));
+	json_int_t increment = json_integer_value(json_object_get(lineage, "increment"));
+	double factor = json_number_value(json_object_get(lineage, "factor"));
+	char size[REPORT_TEXT_LEN];
+
+	if (nr) {
+		bool doubled = !increment && factor > 1.98 && factor < 2.02;
+
+		buffer_add_string(b, doubled ? "; doubled " : "; grew ");
+		if (nr == 1)
+			buffer_add_string(b, "once");
+		else
+			buffer_addf(b, "%" JSON_INTEGER_FORMAT " times", nr);
+		if (increment)
+			buffer_addf(b, " by %s", text_bytes((uint64_t)increment, size));
+		else if (!doubled && factor > 0 && nr > 1)
+			buffer_addf(b, ", by a factor of %.2f", factor);
+	}
+	if (shrinks)
+		buffer_addf(b, "; shrank %s", shrinks == 1 ? "once" : "");
+	if (shrinks > 1)
+		buffer_addf(b, "%" JSON_INTEGER_FORMAT " times", shrinks);
+}
+
+static void add_growers(struct buffer *b, const json_t *lineage)
+{
+	const json_t *growers = json_object_get(lineage, "growers"), *one;
+	size_t i;
+
+	if (json_array_size(growers) < 2)
+		return;
+	buffer_add_string(b, "; grown through ");
+	json_array_foreach(growers, i, one) {
+		char *name;
+
+		if (i == 3) {
+			buffer_addf(b, " and %zu more", json_array_size(growers) - i);
+			break;
+		}
+		name = function_short(text_of(one, "function"));
+		buffer_addf(b, "%s%s (%" JSON_INTEGER_FORMAT ")", i ? ", " : "", name,
+			    json_integer_value(json_object_get(one, "count")));
+		free(name);
+	}
+}
+
+void text_lineage(struct report *r, const json_t *lineage, int indent)
+{
+	const json_t *born = json_object_get(lineage, "born"), *steps = json_object_get(lineage, "steps");
+	size_t nr = json_array_size(steps);
+	char moment[REPORT_TEXT_LEN], size[REPORT_TEXT_LEN];
+	struct buffer b = { 0 };
+	char *chain = text_chain(r, json_object_get(born, "stack"), 0);
+
+	buffer_addf(&b, "born %s, %s, in %s",
+		    text_moment(json_number_value(json_object_get(born, "s")), moment),
+		    text_bytes((uint64_t)json_integer_value(json_object_get(born, "size")), size),
+		    *chain ? chain : "(no stack)");
+	free(chain);
+	add_shape(&b, lineage);
+	if (nr > 1)
+		buffer_addf(&b, "; first grew %s", text_moment(json_number_value(json_object_get(
+			json_array_get(steps, 0), "s")), moment));
+	add_growers(&b, lineage);
+	if (nr)
+		buffer_addf(&b, "; latest growth %s%s", text_moment(json_number_value(json_object_get(
+			json_array_get(steps, nr - 1), "s")), moment),
+			json_is_true(json_object_get(lineage, "inferred")) ? " (inferred)" : "");
+	text_wrapped(r, buffer_string(&b), indent);
+	buffer_clear(&b);
+}
+
+/* ---- header ------------------------------------------------------------------------------ */
+
+static void add_target(struct buffer *b, const json_t *target)
+{
+	const char *name = text_of(target, "name"), *path = text_of(target, "path");
+	const char *label = text_of(target, "label"), *source = text_of(target, "source");
+	char moment[REPORT_TEXT_LEN];
+
+	buffer_addf(b, "%s (pid %" JSON_INTEGER_FORMAT ")", name && *name ? name : "?",
+		    json_integer_value(json_object_get(target, "pid")));
+	if (source && !strcmp(source, "snapshot") && path)
+		buffer_addf(b, ", %s", path_basename(path));
+	else if (source)
+		buffer_addf(b, ", %s", source);
+	if (label)
+		buffer_addf(b, " '%s'", label);
+	buffer_addf(b, ", %s", text_moment(json_number_value(json_object_get(target, "taken_s")), moment));
+}
+
+static void print_coverage(struct report *r)
+{
+	const json_t *c = r->coverage, *note;
+	json_int_t without = json_integer_value(json_object_get(c, "blocks_without_stack"));
+	json_int_t lost = json_integer_value(json_object_get(c, "events_lost"));
+	json_int_t unknown = json_integer_value(json_object_get(c, "unknown_frees"));
+	double share = json_number_value(json_object_get(c, "share_of_life"));
+	char moment[REPORT_TEXT_LEN];
+	struct buffer b = { 0 };
+	size_t i;
+
+	buffer_addf(&b, "mode %s since %s, %.*f %% of the life; %" JSON_INTEGER_FORMAT " events lost",
+		    text_of(c, "mode"), text_moment(json_number_value(json_object_get(c, "since_s")),
+		    moment), share < 0.9995 && share > 0 ? 1 : 0, 100 * share, lost);
+	if (without)
+		buffer_addf(&b, "; %" JSON_INTEGER_FORMAT " blocks without a stack", without);
+	if (unknown)
+		buffer_addf(&b, "; %" JSON_INTEGER_FORMAT " frees of unknown blocks", unknown);
+	text_wrapped(r, buffer_string(&b), 0);
+	buffer_clear(&b);
+	json_array_foreach(json_object_get(c, "notes"), i, note) {
+		char *line = xasprintf("note: %s", json_string_value(note));
+
+		text_wrapped(r, line, 0);
+		free(line);
+	}
+}
+
+void text_header(struct report *r)
+{
+	const json_t *before = json_object_get(r->target, "before");
+	struct buffer b = { 0 };
+
+	buffer_addf(&b, "%s: ", r->command);
+	add_target(&b, before ? before : r->target);
+	if (before) {
+		buffer_add_string(&b, " -> ");
+		add_target(&b, json_object_get(r->target, "after"));
+	}
+	fputs(text_colour(r, "bold"), r->style.out);
+	text_wrapped(r, buffer_string(&b), 0);
+	fputs(text_colour(r, "reset"), r->style.out);
+	buffer_clear(&b);
+	print_coverage(r);
+	fputc('\n', r->style.out);
+}
