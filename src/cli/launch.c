@@ -113,25 +113,30 @@ static int probe_folder(const char *dir, struct hs_error *err)
 	return ret;
 }
 
-static int make_dir(struct launch *l, const char *path, struct hs_error *err)
+int output_folder(const char *path, char ret[PATH_MAX], bool *ret_made, struct hs_error *err)
 {
-	int ret = absolute_path(path, l->dir, err);
+	bool made;
+	int res = absolute_path(path, ret, err);
 
-	if (ret)
-		return ret;
-	if (!mkdir(l->dir, 0700))
-		l->made_dir = true;
-	else if (errno != EEXIST)
+	if (res)
+		return res;
+	made = !mkdir(ret, 0700);
+	if (!made && errno != EEXIST)
 		return hs_error_system(err, "make folder", path);
-	if (!l->made_dir)
-		ret = check_empty(path, err);
-	return ret ? ret : probe_folder(l->dir, err);
+	if (!made)
+		res = check_empty(path, err);
+	res = res ? res : probe_folder(ret, err);
+	if (res && made)
+		rmdir(ret);
+	if (!res)
+		*ret_made = made;
+	return res;
 }
 
 int launch_make_dir(struct launch *l, const char *default_dir, struct hs_error *err)
 {
 	const char *path = l->options->dir ? l->options->dir : default_dir;
-	int ret = path ? make_dir(l, path, err) : 0;
+	int ret = path ? output_folder(path, l->dir, &l->made_dir, err) : 0;
 
 	if (!ret)
 		ret = store_where(l->dir[0] ? l->dir : NULL, l->options->store, &l->where, err);

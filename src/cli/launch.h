@@ -101,6 +101,12 @@ int launch_find_program(const char *name, char ret[PATH_MAX]);
 /* One clear line why the program at path cannot be traced in ret_why, or true. */
 bool launch_traceable(const char *path, char *ret_why, size_t size);
 
+/*
+ * Makes an output folder (mode 0700), or takes one that exists and is empty, and tries whether a
+ * file can be written there. ret is its absolute path. 0 or -HS_E_*; then nothing is left behind.
+ */
+int output_folder(const char *path, char ret[PATH_MAX], bool *ret_made, struct hs_error *err);
+
 /* Path made absolute against the current folder; it need not exist. 0 or -HS_E_*. */
 int absolute_path(const char *path, char ret[PATH_MAX], struct hs_error *err);
 
