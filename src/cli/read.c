@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * read.c - opening of targets, and the bridge from names.h to the symbolizer; see read.h.
+ */
+#include "cli/read.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "analysis/names.h"
+#include "analysis/snapshot.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "store/place.h"
+#include "symbolizer/symbolizer.h"
+#include "util/alloc.h"
+#include "util/error.h"
+
+#define NO_ID UINT32_MAX
+
+struct lookup {
+	struct symbolizer *symbolizer;
+	uint32_t *ids;                  /* of the symbolizer, by module; NO_ID: not known to it yet */
+	struct name_frame *frames;      /* of the last look-up */
+	size_t nr_alloc;
+};
+
+static uint32_t module_id(struct lookup *l, const struct snapshot *s, uint32_t nr)
+{
+	const struct snap_module *m = &s->modules[nr];
+	struct symbolizer_module module = {
+		.path = m->path,
+		.build_id = m->build_id,
+		.build_id_len = m->build_id_len,
+		.dev = m->dev,
+		.inode = m->inode,
+		.pid = s->source == SNAPSHOT_LIVE_STORE ? s->pid : 0,
+	};
+
+	if (l->ids[nr] == NO_ID)
+		l->ids[nr] = symbolizer_add(l->symbolizer, &module);
+	return l->ids[nr];
+}
+
+static size_t look_up(void *context, const struct snapshot *s, uint32_t module, uint64_t address,
+		      const struct name_frame **ret)
+{
+	struct lookup *l = context;
+	const struct symbolizer_frame *found;
+	size_t nr = symbolizer_lookup(l->symbolizer, module_id(l, s, module), address, &found);
+
+	l->frames = xgrow(l->frames, &l->nr_alloc, nr + 1, sizeof(*l->frames));
+	for (size_t i = 0; i < nr; i++)
+		l->frames[i] = (struct name_frame){ found[i].function, found[i].file, found[i].line,
+						    found[i].column, found[i].inlined };
+	*ret = l->frames;
+	return nr;
+}
+
+int source_open(struct source *source, const char *target, struct symbolizer *symbolizer)
+{
+	struct hs_error err = { 0 };
+	struct lookup *l;
+	char path[PATH_MAX];
+
+	memset(source, 0, sizeof(*source));
+	if (target_find(target, path, sizeof(path), &err) ||
+	    snapshot_open(path, &source->snapshot, &err))
+		return say_error(&err);
+	l = source->lookup = xcalloc(1, sizeof(*l));
+	l->symbolizer = symbolizer;
+	l->ids = xmallocarray(source->snapshot->nr_modules + 1, sizeof(*l->ids));
+	memset(l->ids, 0xff, (source->snapshot->nr_modules + 1) * sizeof(*l->ids));
+	source->names = names_new(source->snapshot, look_up, l);
+	return 0;
+}
+
+void source_close(struct source *source)
+{
+	names_free(source->names);
+	snapshot_free(source->snapshot);
+	if (source->lookup) {
+		free(source->lookup->ids);
+		free(source->lookup->frames);
+		free(source->lookup);
+	}
+	memset(source, 0, sizeof(*source));
+}
+
+struct symbolizer *symbolizer_for(const struct read_options *options)
+{
+	struct symbolizer_options o = { options->debug_dirs, options->nr_debug_dirs, options->raw_names };
+
+	return symbolizer_new(&o);
+}
+
+struct report_style style_for(const struct read_options *options)
+{
+	struct report_style style = { .out = stdout, .json = options->json,
+				      .all_frames = options->all_frames };
+	const char *columns = getenv("COLUMNS"), *no_colour = getenv("NO_COLOR");
+	bool terminal = isatty(STDOUT_FILENO);
+	struct winsize size;
+
+	style.colour = terminal && !(no_colour && *no_colour);
+	if (columns && atoi(columns) > 0)
+		style.width = (unsigned int)atoi(columns);
+	else if (terminal)
+		style.width = !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 80;
+	return style;
+}
+
+int need_operands(const struct read_options *o, size_t nr, const char *command, const char *what)
+{
+	if (o->nr_operands < nr)
+		return say("%s is missing; 'heapstory %s --help' shows how it is used", what, command);
+	if (o->nr_operands > nr)
+		return say("'%s' is one argument too many; 'heapstory %s --help' shows how it is used",
+			   o->operands[nr], command);
+	return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * read.h - what the reading commands do alike: open targets, find names, begin a report.
+ */
+#ifndef HEAPSTORY_CLI_READ_H
+#define HEAPSTORY_CLI_READ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "reports/report.h"
+
+struct names;
+struct read_options;
+struct snapshot;
+struct symbolizer;
+
+/* A snapshot with its names. */
+struct source {
+	struct snapshot *snapshot;
+	struct names *names;
+	struct lookup *lookup;
+};
+
+/* Opens a TARGET. 0, or EXIT_TROUBLE and said. symbolizer must outlive the source. */
+int source_open(struct source *source, const char *target, struct symbolizer *symbolizer);
+/* Harmless on one that is all zero. */
+void source_close(struct source *source);
+
+/* A symbolizer as the options want it; symbolizer_free() takes it back. */
+struct symbolizer *symbolizer_for(const struct read_options *options);
+
+/* Standard output, its width and its colours. */
+struct report_style style_for(const struct read_options *options);
+
+/* "one TARGET is needed": checks the number of operands. 0, or EXIT_TROUBLE and said. */
+int need_operands(const struct read_options *options, size_t nr, const char *command, const char *what);
+
+#endif
