@@ -95,6 +95,7 @@ for a, name in zip(order, ours):
 def other(tool, theirs):
     """Compares with a tool that answers one name an address; returns (same, why not same)."""
     same, alias, inlined, behind, differ = 0, 0, 0, 0, []
+    if len(theirs) != len(order): differ.append(('answers', len(order), len(theirs)))
     for a, name, them in zip(order, ours, theirs):
         name, them = bare(name), bare(them)
         strip = lambda n: re.sub(r'(\.(cold|isra|part|constprop|lto_priv|llvm)(\.\d+)?)+$', '', n)
