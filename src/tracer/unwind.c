@@ -1,0 +1,845 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unwind.c - the stack of the calling thread, by rows and by the memory of the last stack.
+ *
+ * Runs on any thread of the traced program, perhaps in a signal handler on a small stack. Takes
+ * no lock. Reads memory of the host only within what is known to be mapped of the stack that it
+ * walks, see "where stacks lie".
+ *
+ * The memo. A thread keeps its last stack, outermost frame first; each frame with the slot that
+ * its return address was read from, the address, the frame pointer, and its node. A new stack is
+ * walked by rows from the inside until a frame equals one of the memo (slot, address, and frame
+ * pointer if a frame further out depends on it); then outward each slot must still hold what it
+ * held. Why that is what a fresh walk would find: the next frame is a function of (pc, sp, fp) by
+ * the row of pc. Under rows relative to sp, equal pc and sp mean an equal next slot, and its
+ * content is compared. The frame pointer matters only to rows that are relative to it, so where
+ * such a row stands further out (FRAME_NEEDS_FP), the slot that it was restored from is compared
+ * as well. Frames that were found by anything else (FRAME_REDO) are found again by rows. Nothing
+ * is assumed but that rows do not change, and unwind_forget() drops the memo when they do.
+ *
+ * Invariants: slots grow outward on one stack; frames [0, nr) of the memo are one whole stack of
+ * at most `depth` frames, with end and node of each right; nr = 0 while there is none.
+ */
+#include "tracer/unwind.h"
+
+#include <pthread.h>
+#include <sys/auxv.h>
+
+#include "store/format.h"
+#include "tracer/fallback.h"
+#include "tracer/intern.h"
+#include "tracer/module.h"
+#include "tracer/rows.h"
+#include "tracer/sys.h"
+#include "tracer/unwind_internal.h"
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+extern void *__libc_stack_end;
+
+/* How a walk ended. */
+enum stack_end {
+	END_NONE,  /* not yet: there is a next frame */
+	END_OUTER, /* at the outermost frame, as its row says */
+	END_ZERO,  /* at a return address or frame pointer of 0, or an alike mark */
+	END_CUT,   /* the next frame could not be found */
+	END_DEPTH, /* the depth limit */
+};
+
+/* Low bits of struct frame_slot.slot. */
+enum frame_flags {
+	FRAME_FP = 1,       /* its frame pointer was restored from memory, and is needed */
+	FRAME_REDO = 2,     /* found other than by a plain row: find it anew */
+	FRAME_NEEDS_FP = 4, /* this frame or one further out depends on the frame pointer */
+	FRAME_FLAGS = 7,
+};
+
+/* What is read of a frame of the memo on each capture. */
+struct frame_slot {
+	uintptr_t slot; /* where pc was read from, | enum frame_flags */
+	uint64_t pc;    /* return address; | HS_NODE_SIGNAL: interrupted there */
+};
+
+/* The rest of it. */
+struct frame_rest {
+	uintptr_t fp;
+	uint32_t node;   /* while it is being made: enum step_flags of the step out of it */
+	int16_t fp_off;  /* of the slot that fp was restored from, from `slot`, units of 8 */
+	uint16_t sp_off; /* of sp from `slot`, units of 8 */
+};
+
+#define NR_RANGES 8
+
+struct unwind_thread {
+	uint32_t epoch;      /* of unwinder.epoch, when last looked at */
+	uint32_t generation; /* of the rows that the memo was made by */
+	uintptr_t own_lo, own_hi;
+	struct stack_range ranges[NR_RANGES];
+	uint32_t next_range;
+	uint32_t nr;         /* frames of the memo */
+	uint32_t end;        /* enum stack_end of the memo */
+	uint32_t misses;     /* how often of late the memo was of no use */
+	uint32_t skip;       /* captures still to be made without it */
+	uint32_t pad;
+	uintptr_t self;      /* thread pointer of the thread that all this is true of */
+	struct frame_slot frames[]; /* depth of them, then depth struct frame_rest */
+};
+
+static struct {
+	uint32_t epoch; /* one more with each unwind_forget() and unwind_forget_stacks() */
+	uintptr_t page;
+	uintptr_t main_thread; /* pthread_self() of the first thread */
+	uintptr_t main_top;
+} unwinder = {
+#ifdef __aarch64__
+	.page = 65536,
+#else
+	.page = 4096,
+#endif
+};
+
+size_t unwind_thread_size(uint32_t depth)
+{
+	return sizeof(struct unwind_thread) +
+	       (size_t)depth * (sizeof(struct frame_slot) + sizeof(struct frame_rest));
+}
+
+static struct frame_rest *rest_of(struct unwind_thread *u, uint32_t depth)
+{
+	return (struct frame_rest *)(u->frames + depth);
+}
+
+static inline uintptr_t thread_pointer(void)
+{
+#if defined(__x86_64__)
+	uintptr_t p;
+
+	__asm__("mov %%fs:0, %0" : "=r"(p));
+	return p;
+#elif defined(__aarch64__)
+	uintptr_t p;
+
+	__asm__("mrs %0, tpidr_el0" : "=r"(p));
+	return p;
+#else
+	return (uintptr_t)pthread_self();
+#endif
+}
+
+/* ---- where stacks lie -------------------------------------------------------------------- */
+
+/*
+ * The thread's own stack: [own_lo, own_hi). own_hi is the stack's start (main thread) or the
+ * thread's descriptor above it; own_lo is the deepest page that was probed, contiguous up to
+ * own_hi. Other stacks (of signals, coroutines): ranges, which grow page by page as far as reads
+ * need; `final` where the page above was found missing.
+ */
+
+static uintptr_t page_floor(uintptr_t p)
+{
+	return p & ~(unwinder.page - 1);
+}
+
+static bool probe(uintptr_t start, uintptr_t end)
+{
+	return sys_probe_read((const void *)start, end - start) == 0;
+}
+
+/* How far below what is known of its own stack a thread may turn up, to be looked for there. */
+#define OWN_STEP (1u << 20)
+/* How far apart two frames of one foreign stack may be. */
+#define MAX_FRAME (8u << 20)
+#define PROBE_STEP ((uintptr_t)64 << 10)
+
+static void own_init(struct unwind_thread *u)
+{
+	uintptr_t self = (uintptr_t)pthread_self();
+	uintptr_t top = self == unwinder.main_thread ? unwinder.main_top : self;
+
+	u->own_hi = top & ~(uintptr_t)15;
+	u->own_lo = u->own_hi;
+}
+
+static bool own_grow(struct unwind_thread *u, uintptr_t at)
+{
+	uintptr_t lo = page_floor(at);
+
+	if (at >= u->own_lo || u->own_lo - at > OWN_STEP)
+		return false;
+	if (!probe(lo, page_floor(u->own_lo + unwinder.page - 1)))
+		return false;
+	u->own_lo = lo;
+	return true;
+}
+
+/* The range that holds `at`, or that does when grown down by a step; NULL: none. */
+static struct stack_range *range_find(struct unwind_thread *u, uintptr_t at)
+{
+	for (uint32_t i = 0; i < NR_RANGES; i++) {
+		struct stack_range *r = &u->ranges[i];
+
+		if (at >= r->lo && at < r->hi)
+			return r;
+	}
+	for (uint32_t i = 0; i < NR_RANGES; i++) {
+		struct stack_range *r = &u->ranges[i];
+
+		if (at < r->lo && r->lo - at <= PROBE_STEP && probe(page_floor(at), r->lo)) {
+			r->lo = page_floor(at);
+			return r;
+		}
+	}
+	return NULL;
+}
+
+static __attribute__((noinline)) void cursor_place_slow(struct cursor *c, uintptr_t sp)
+{
+	struct unwind_thread *u = c->thread;
+	struct stack_range *r;
+	uintptr_t at = sp - 8;
+
+	if ((at >= u->own_lo && at < u->own_hi) || own_grow(u, at)) {
+		c->lo = u->own_lo;
+		c->hi = u->own_hi;
+		c->range = NULL;
+		return;
+	}
+	r = range_find(u, at);
+	if (!r) {
+		c->lo = c->hi = sp;
+		c->range = NULL;
+		if (!probe(page_floor(at), page_floor(at) + unwinder.page))
+			return;
+		r = &u->ranges[u->next_range++ % NR_RANGES];
+		r->lo = page_floor(at);
+		r->hi = r->lo + unwinder.page;
+		r->final = false;
+	}
+	c->range = r;
+	c->lo = r->lo;
+	c->hi = r->hi;
+}
+
+/* Sets the bounds of c to those of the stack that sp is on; to nothing if that is not mapped. */
+static inline void cursor_place(struct cursor *c, uintptr_t sp)
+{
+	struct unwind_thread *u = c->thread;
+
+	if (likely(sp - 8 - u->own_lo < u->own_hi - u->own_lo)) {
+		c->lo = u->own_lo;
+		c->hi = u->own_hi;
+		c->range = NULL;
+	} else {
+		cursor_place_slow(c, sp);
+	}
+}
+
+__attribute__((noinline)) bool cursor_extend(struct cursor *c, uintptr_t need)
+{
+	struct unwind_thread *u = c->thread;
+	struct stack_range *r = c->range;
+	uintptr_t hi = c->hi, step = PROBE_STEP;
+	bool final = false;
+
+	if (!r || need < hi || need - hi > MAX_FRAME)
+		return false;
+	/* the range may have been given to another stack since */
+	if (r->lo != c->lo || r->hi < hi)
+		r = NULL;
+	else if (r->hi >= need || r->final) {
+		c->hi = r->hi;
+		return c->hi >= need;
+	}
+	while (hi < need && !final) {
+		uintptr_t next = page_floor(need + unwinder.page - 1);
+
+		if (next - hi > step)
+			next = hi + step;
+		if (probe(hi, next))
+			hi = next;
+		else if (next - hi > unwinder.page)
+			step = unwinder.page;
+		else
+			final = true;
+	}
+	if (hi >= u->own_lo && c->lo < u->own_lo) {
+		/* it was the thread's own stack after all, deeper than ever */
+		u->own_lo = c->lo;
+		hi = u->own_hi;
+		c->range = NULL;
+		if (r)
+			r->lo = r->hi = 0;
+	} else if (r) {
+		r->hi = hi;
+		r->final = final;
+	}
+	c->hi = hi;
+	return hi >= need;
+}
+
+/* ---- one step outward -------------------------------------------------------------------- */
+
+static uintptr_t load(uintptr_t at)
+{
+	return *(const uintptr_t *)at;
+}
+
+/* Whether [at, at + size) may be read. */
+static bool readable(struct cursor *c, uintptr_t at, uintptr_t size)
+{
+	return at >= c->lo && !(at & 7) && at + size > at &&
+	       (at + size <= c->hi || cursor_extend(c, at + size));
+}
+
+/* Return addresses as they are in memory, without what aarch64 signs them with. */
+static uintptr_t strip(uintptr_t pc)
+{
+#ifdef __aarch64__
+	return pc & HS_NODE_ADDRESS;
+#else
+	return pc;
+#endif
+}
+
+static inline enum stack_end pc_check(uintptr_t pc)
+{
+	if (likely(pc >= HS_PC_FIRST_REAL && pc <= HS_NODE_ADDRESS))
+		return END_NONE;
+	return pc == 0 ? END_ZERO : END_CUT;
+}
+
+#ifdef __aarch64__
+/* struct rt_sigframe: siginfo 128, ucontext up to the registers 176, fault address 8. */
+#define SIGNAL_REG(n) (128 + 176 + 8 + (n) * 8)
+#define SIGNAL_FP SIGNAL_REG(29)
+#define SIGNAL_RA SIGNAL_REG(30)
+#define SIGNAL_SP SIGNAL_REG(31)
+#define SIGNAL_PC SIGNAL_REG(32)
+#else
+/* ucontext_t: gregs at 40, of them RBP 10, RSP 15, RIP 16. */
+#define SIGNAL_FP (40 + 10 * 8)
+#define SIGNAL_SP (40 + 15 * 8)
+#define SIGNAL_PC (40 + 16 * 8)
+#endif
+
+/* Out of the frame by which a signal handler returns, to what it interrupted. */
+static enum stack_end step_signal(struct cursor *c)
+{
+	uintptr_t sp, frame = c->sp;
+
+	if (!readable(c, frame, SIGNAL_PC + 8))
+		return END_CUT;
+	c->pc = strip(load(frame + SIGNAL_PC));
+	c->fp = load(frame + SIGNAL_FP);
+#ifdef __aarch64__
+	c->ra = strip(load(frame + SIGNAL_RA));
+#endif
+	sp = load(frame + SIGNAL_SP);
+	if (sp & 7 || sp < unwinder.page)
+		return END_CUT;
+	c->sp = sp;
+	c->slot = sp - 8;
+	c->sp_off = 1;
+	c->made = FRAME_REDO;
+	c->step = STEP_SAVES_FP;
+	c->interrupted = true;
+	if (sp <= c->lo || sp > c->hi)
+		cursor_place(c, sp);
+	return pc_check(c->pc);
+}
+
+#ifdef __aarch64__
+/* mov x8, #__NR_rt_sigreturn; svc #0: the kernel's own has no unwind data. */
+static bool at_sigreturn(const struct cursor *c)
+{
+	const uint32_t *code = (const uint32_t *)c->pc;
+	struct module_unwind module;
+
+	return !(c->pc & 3) && module_find(c->pc, &module) && c->pc + 8 <= module.end &&
+	       code[0] == 0xd2801168 && code[1] == 0xd4000001;
+}
+#endif
+
+static enum stack_end step_deref(struct cursor *c, row_t row)
+{
+	uintptr_t at = c->fp + (uintptr_t)row_cfa_offset(row);
+	uintptr_t fp_at = c->fp + (row_fp(row) - 256) * 8;
+	uintptr_t cfa;
+
+	if (!readable(c, at, 8) || !readable(c, fp_at, 8))
+		return END_CUT;
+	cfa = load(at);
+	if (cfa <= c->sp || !readable(c, cfa - 8, 8))
+		return END_CUT;
+	c->pc = load(cfa - 8);
+	c->fp = load(fp_at);
+	c->sp = cfa;
+	c->slot = cfa - 8;
+	c->sp_off = 1;
+	c->made = FRAME_REDO;
+	c->step = STEP_USES_FP | STEP_SAVES_FP;
+	c->interrupted = false;
+	return pc_check(c->pc);
+}
+
+/* Rows that are not just offsets from a register. */
+static __attribute__((noinline)) enum stack_end step_special(struct cursor *c, row_t row)
+{
+	enum stack_end end;
+
+	switch (row_type(row)) {
+	case ROW_DEREF:
+		return step_deref(c, row);
+	case ROW_SIGNAL:
+		return step_signal(c);
+	case ROW_END:
+		return END_OUTER;
+	default:
+		break;
+	}
+	if (!fallback_step(c))
+		return END_CUT;
+	end = pc_check(c->pc);
+	c->made = FRAME_REDO;
+	c->step = STEP_USES_FP | STEP_SAVES_FP;
+	return end;
+}
+
+#ifdef __aarch64__
+
+static enum stack_end step_to(struct cursor *c, row_t row, uintptr_t cfa)
+{
+	uintptr_t ra = row_ra(row), fp_code = row_fp(row), slot = cfa - ra * 8;
+
+	if (!ra) {
+		/* only in a leaf that was interrupted */
+		if (!c->interrupted || cfa < c->sp)
+			return END_CUT;
+		c->no_memo = true;
+		c->pc = c->ra;
+		c->slot = cfa - 8;
+		c->sp_off = 1;
+		c->sp = cfa;
+		c->made = FRAME_REDO;
+		c->step = 0;
+		c->interrupted = false;
+		return pc_check(c->pc);
+	}
+	if (cfa <= c->sp || slot - 8 < c->lo || cfa & 7 || slot + 16 > c->hi)
+		if (cfa <= c->sp || slot - 8 < c->lo || cfa & 7 || !readable(c, slot, 16))
+			return END_CUT;
+	c->pc = strip(load(slot));
+	c->slot = slot;
+	c->sp_off = (uint16_t)ra;
+	c->sp = cfa;
+	c->made = 0;
+	c->interrupted = false;
+	if (fp_code) {
+		c->fp_off = fp_code == 1 ? -1 : 1;
+		c->fp = load(slot + (uintptr_t)c->fp_off * 8);
+		c->made = FRAME_FP;
+		c->step |= STEP_SAVES_FP;
+	}
+	return pc_check(c->pc);
+}
+
+/* A frame record: fp points to the caller's frame pointer and the return address. */
+#define ROW_RECORD                                                                                 \
+	((row_t)ROW_FP | (row_t)2 << 3 | (row_t)1 << (3 + ROW_CFA_BITS) |                          \
+	 (row_t)1 << (3 + ROW_CFA_BITS + ROW_RA_BITS))
+
+#else
+
+/* The rest of a step by an offset row: everything is at fixed places below the CFA. */
+static inline enum stack_end step_to(struct cursor *c, row_t row, uintptr_t cfa)
+{
+	uintptr_t fp_units = row_fp(row);
+
+	if (unlikely(cfa > c->hi) && !cursor_extend(c, cfa))
+		return END_CUT;
+	c->made = 0;
+	c->pc = load(cfa - 8);
+	if (fp_units) {
+		uintptr_t at = cfa - fp_units * 8;
+
+		if (unlikely(at < c->lo))
+			return END_CUT;
+		c->fp = load(at);
+		c->fp_off = (int16_t)(1 - (int)fp_units);
+		c->made = FRAME_FP;
+		c->step |= STEP_SAVES_FP;
+	}
+	c->sp = cfa;
+	c->slot = cfa - 8;
+	c->interrupted = false;
+	return pc_check(c->pc);
+}
+
+/* A frame record: fp points to the caller's frame pointer and the return address. */
+#define ROW_RECORD ((row_t)ROW_FP | (row_t)2 << 3 | (row_t)2 << (3 + ROW_CFA_BITS + ROW_RA_BITS))
+
+#endif
+
+/*
+ * Moves c to the caller's frame; c->made says how it was found, c->step what of the old frame
+ * mattered. Anything but END_NONE: there is none, and c is of no more use.
+ */
+static inline enum stack_end cursor_step(struct cursor *c)
+{
+	row_t row = rows_get(c->pc - !c->interrupted);
+	uintptr_t cfa;
+
+	switch (row_type(row)) {
+	case ROW_SP:
+		c->step = 0;
+		return step_to(c, row, c->sp + (uintptr_t)row_cfa_offset(row));
+	case ROW_FP:
+		c->step = STEP_USES_FP;
+		cfa = c->fp + (uintptr_t)row_cfa_offset(row);
+		if (cfa <= c->sp || cfa & 7)
+			return END_CUT;
+		return step_to(c, row, cfa);
+	case ROW_NONE:
+#ifdef __aarch64__
+		if (at_sigreturn(c))
+			return step_signal(c);
+#endif
+		/* code without unwind data, most of it made at run time: it may keep a record */
+		c->step = STEP_USES_FP;
+		if (c->fp & 7 || c->fp < c->sp)
+			return c->fp ? END_CUT : END_ZERO;
+		if (c->fp + 16 < c->fp)
+			return END_CUT;
+		return step_to(c, ROW_RECORD, c->fp + 16);
+	default:
+		return step_special(c, row);
+	}
+}
+
+/* ---- without the memo -------------------------------------------------------------------- */
+
+static uint32_t base_node(enum stack_end end)
+{
+	if (end == END_DEPTH)
+		return intern_node(0, HS_PC_CUT_DEPTH);
+	return end == END_CUT ? intern_node(0, HS_PC_CUT_UNWIND) : 0;
+}
+
+static uint64_t cursor_pc(const struct cursor *c)
+{
+	return c->pc | (c->interrupted ? HS_NODE_SIGNAL : 0);
+}
+
+static uint32_t capture_plain(struct unwind_thread *u, uint32_t depth, struct cursor *c,
+			      enum stack_end *ret_end)
+{
+	uint64_t *pcs = (uint64_t *)u->frames;
+	enum stack_end end;
+	uint32_t n = 0, node;
+
+	for (;;) {
+		pcs[n++] = cursor_pc(c);
+		end = cursor_step(c);
+		if (end != END_NONE)
+			break;
+		if (n == depth) {
+			end = END_DEPTH;
+			break;
+		}
+	}
+	*ret_end = end;
+	node = base_node(end);
+	while (n) {
+		node = intern_node(node, pcs[--n]);
+		if (!node)
+			return 0;
+	}
+	return node;
+}
+
+/* ---- with it ----------------------------------------------------------------------------- */
+
+/* The cursor at frame k of the memo; bounds as they are. */
+static void cursor_at(struct cursor *c, struct unwind_thread *u, uint32_t depth, int k)
+{
+	struct frame_rest *rest = rest_of(u, depth) + k;
+
+	c->pc = u->frames[k].pc & ~HS_NODE_SIGNAL;
+	c->interrupted = (u->frames[k].pc & HS_NODE_SIGNAL) != 0;
+	c->slot = u->frames[k].slot & ~(uintptr_t)FRAME_FLAGS;
+	c->sp = c->slot + rest->sp_off * 8u;
+	c->sp_off = rest->sp_off;
+	c->fp = rest->fp;
+}
+
+static inline bool same_frame(struct unwind_thread *u, uint32_t depth, int k,
+			      const struct cursor *c)
+{
+	const struct frame_slot *f = &u->frames[k];
+	const struct frame_rest *rest = rest_of(u, depth) + k;
+
+	return (f->slot & ~(uintptr_t)FRAME_FLAGS) == c->slot && f->pc == cursor_pc(c) &&
+	       rest->sp_off == c->sp_off && (!(f->slot & FRAME_NEEDS_FP) || rest->fp == c->fp);
+}
+
+/* Finds frame k of the memo anew from the one inside it, and says whether it is the same. */
+static __attribute__((noinline)) bool memo_redo(struct unwind_thread *u, uint32_t depth,
+						struct cursor *c, int k)
+{
+	cursor_at(c, u, depth, k + 1);
+	return cursor_step(c) == END_NONE && same_frame(u, depth, k, c);
+}
+
+/* Whether the stack still ends at frame 0 as it did. */
+static __attribute__((noinline)) bool memo_redo_end(struct unwind_thread *u, uint32_t depth,
+						    struct cursor *c)
+{
+	enum stack_end end;
+
+	cursor_at(c, u, depth, 0);
+	end = cursor_step(c);
+	return end == (u->end == END_DEPTH ? END_NONE : (enum stack_end)u->end);
+}
+
+/*
+ * Frame j of the memo is c's. Returns -1 if all frames further out still stand, else the number
+ * of the innermost one that does not. Bounds of c move with the stack, the rest is spoilt.
+ */
+static int memo_verify(struct unwind_thread *u, uint32_t depth, struct cursor *c, int j)
+{
+	const struct frame_rest *rest = rest_of(u, depth);
+	uintptr_t hi = c->hi;
+
+	for (int k = j - 1; k >= 0; k--) {
+		uintptr_t slot = u->frames[k].slot;
+
+		if (slot & (FRAME_FP | FRAME_REDO)) {
+			uintptr_t at;
+
+			if (slot & FRAME_REDO) {
+				if (!memo_redo(u, depth, c, k))
+					return k;
+				hi = c->hi;
+				continue;
+			}
+			slot &= ~(uintptr_t)FRAME_FLAGS;
+			at = slot + (uintptr_t)(intptr_t)rest[k].fp_off * 8;
+			if (at < c->lo || at + 8 > hi || load(at) != rest[k].fp)
+				return k;
+		}
+		slot &= ~(uintptr_t)FRAME_FLAGS;
+		if (slot + 8 > hi || strip(load(slot)) != u->frames[k].pc)
+			return k;
+	}
+	if (u->end != END_OUTER && !memo_redo_end(u, depth, c))
+		return 0;
+	return -1;
+}
+
+/*
+ * Frames [depth - nr_new, depth) are new, innermost last: puts them behind the first `kept` ones,
+ * and finds out what depends on the frame pointer. Returns the innermost node, or 0.
+ */
+static uint32_t memo_join(struct unwind_thread *u, uint32_t depth, uint32_t kept, uint32_t nr_new,
+			  uint32_t node)
+{
+	struct frame_rest *rest = rest_of(u, depth);
+	uintptr_t needs = 0;
+
+	if (kept) {
+		node = rest[kept - 1].node;
+		needs = u->frames[kept - 1].slot & FRAME_NEEDS_FP;
+	}
+	u->nr = 0;
+	for (uint32_t to = kept, from = depth - nr_new; from < depth; to++, from++) {
+		struct frame_slot f = u->frames[from];
+		struct frame_rest r = rest[from];
+
+		if (r.node & STEP_USES_FP)
+			needs = FRAME_NEEDS_FP;
+		else if (r.node & STEP_SAVES_FP)
+			needs = 0;
+		node = intern_node(node, f.pc);
+		if (!node)
+			return 0;
+		r.node = node;
+		f.slot |= needs;
+		if (!needs)
+			f.slot &= ~(uintptr_t)FRAME_FP;
+		u->frames[to] = f;
+		rest[to] = r;
+	}
+	u->nr = kept + nr_new;
+	return node;
+}
+
+/* The frame where new and old meet may have been found by another row than last time. */
+static void memo_meet(struct unwind_thread *u, uint32_t depth, int j, const struct cursor *c)
+{
+	struct frame_rest *rest = rest_of(u, depth) + j;
+	uintptr_t needs = u->frames[j].slot & FRAME_NEEDS_FP;
+
+	u->frames[j].slot = c->slot | needs | (c->made & FRAME_REDO) | (needs ? c->made & FRAME_FP : 0);
+	rest->fp = c->fp;
+	rest->fp_off = c->fp_off;
+}
+
+/* Gives the memo up for a while where most of a stack is new most of the time. */
+static void memo_judge(struct unwind_thread *u, uint32_t nr_new)
+{
+	if (nr_new * 4 <= u->nr * 3) {
+		u->misses -= u->misses > 0;
+		return;
+	}
+	if (++u->misses >= 12) {
+		u->misses = 8;
+		u->skip = 128;
+	}
+}
+
+static uint32_t capture_memo(struct unwind_thread *u, uint32_t depth, struct cursor *c,
+			     enum stack_end *ret_end)
+{
+	struct frame_rest *rest = rest_of(u, depth);
+	enum stack_end end = END_NONE;
+	uint32_t nr_new = 0, node;
+	int j = (int)u->nr - 1;
+
+	for (;;) {
+		uint32_t at;
+
+		while (j >= 0 && (u->frames[j].slot & ~(uintptr_t)FRAME_FLAGS) < c->slot)
+			j--;
+		if (j >= 0 && same_frame(u, depth, j, c) &&
+		    (u->end != END_DEPTH || (uint32_t)j + 1 + nr_new == depth)) {
+			struct cursor probe_cursor = *c;
+			int k = memo_verify(u, depth, &probe_cursor, j);
+
+			if (k < 0)
+				break;
+			j = k;
+		}
+		if (nr_new == depth) {
+			end = END_DEPTH;
+			j = -1;
+			break;
+		}
+		at = depth - ++nr_new;
+		if ((int)at <= j)
+			j = -1;
+		u->frames[at].slot = c->slot | c->made;
+		u->frames[at].pc = cursor_pc(c);
+		rest[at].fp = c->fp;
+		rest[at].fp_off = c->fp_off;
+		rest[at].sp_off = c->sp_off;
+		end = cursor_step(c);
+		rest[at].node = c->step;
+		if (end != END_NONE) {
+			j = -1;
+			break;
+		}
+	}
+	if (j >= 0) {
+		memo_meet(u, depth, j, c);
+		end = (enum stack_end)u->end;
+	}
+	*ret_end = end;
+	if (j >= 0 && !nr_new) {
+		u->nr = (uint32_t)j + 1;
+		u->misses -= u->misses > 0;
+		return rest[j].node;
+	}
+	u->end = end;
+	node = memo_join(u, depth, (uint32_t)(j + 1), nr_new, j < 0 ? base_node(end) : 0);
+	memo_judge(u, nr_new);
+	if (c->no_memo)
+		u->nr = 0;
+	return node;
+}
+
+/* ---- the rest ---------------------------------------------------------------------------- */
+
+/* Something was forgotten since the last capture, or another thread has u now. */
+static __attribute__((noinline)) void thread_refresh(struct unwind_thread *u, uint32_t epoch)
+{
+	uint32_t generation = __atomic_load_n(&rows_cache.generation, __ATOMIC_ACQUIRE);
+
+	if (u->self != thread_pointer()) {
+		u->self = thread_pointer();
+		own_init(u);
+		u->nr = u->misses = u->skip = 0;
+	}
+	u->epoch = epoch;
+	for (uint32_t i = 0; i < NR_RANGES; i++)
+		u->ranges[i].lo = u->ranges[i].hi = 0;
+	if (u->generation != generation) {
+		u->generation = generation;
+		u->nr = 0;
+	}
+}
+
+uint32_t unwind_capture(struct unwind_thread *u, uint32_t depth, const struct unwind_regs *regs,
+			uint32_t *ret_flags)
+{
+	uint32_t epoch = __atomic_load_n(&unwinder.epoch, __ATOMIC_ACQUIRE);
+	enum stack_end end;
+	struct cursor c;
+	uint32_t node;
+
+	if (unlikely(u->epoch != epoch || u->self != thread_pointer()))
+		thread_refresh(u, epoch);
+	c.thread = u;
+	c.regs = regs;
+	c.pc = regs->pc;
+	c.sp = regs->sp;
+	c.fp = regs->fp;
+	c.slot = regs->sp - 8;
+	c.sp_off = 1;
+	c.fp_off = 0;
+	c.made = 0;
+	c.step = 0;
+	c.interrupted = false;
+	c.no_memo = false;
+	*ret_flags = 0;
+	if (unlikely(pc_check(c.pc) != END_NONE || c.sp & 7 || depth == 0))
+		return 0;
+	cursor_place(&c, c.sp);
+	if (u->skip) {
+		u->skip--;
+		u->nr = 0;
+		node = capture_plain(u, depth, &c, &end);
+	} else {
+		node = capture_memo(u, depth, &c, &end);
+	}
+	if (end == END_DEPTH)
+		*ret_flags = UNWIND_CUT_DEPTH;
+	else if (end == END_CUT)
+		*ret_flags = UNWIND_CUT;
+	return node;
+}
+
+bool unwind_start(void)
+{
+	unsigned long page = getauxval(AT_PAGESZ);
+
+	if (page)
+		unwinder.page = page;
+	unwinder.main_thread = (uintptr_t)pthread_self();
+	unwinder.main_top = (uintptr_t)__libc_stack_end;
+	rows_start();
+	return fallback_start();
+}
+
+void unwind_forget(void)
+{
+	rows_forget();
+	__atomic_add_fetch(&unwinder.epoch, 1, __ATOMIC_RELEASE);
+}
+
+void unwind_forget_stacks(uintptr_t start, uintptr_t end)
+{
+	(void)start;
+	(void)end;
+	__atomic_add_fetch(&unwinder.epoch, 1, __ATOMIC_RELEASE);
+}
