@@ -52,8 +52,9 @@ char **launch_variables(const struct launch *l)
 	vars[n++] = xasprintf(HS_ENV_PLACE "=%s", l->where.folder);
 	if (l->registry[0])
 		vars[n++] = xasprintf(HS_ENV_REGISTRY "=%s", l->registry);
-	vars[n++] = xasprintf(HS_ENV_OPTIONS "=mode=%s,depth=%u%s", mode_name(l->options->mode),
-			      l->options->depth, l->options->follow ? ",follow=1" : "");
+	vars[n++] = xasprintf(HS_ENV_OPTIONS "=mode=%s,depth=%u%s%s", mode_name(l->options->mode),
+			      l->options->depth, l->options->follow ? ",follow=1" : "",
+			      l->store[0] ? ",supervised=1" : "");
 	return vars;
 }
 
