@@ -24,8 +24,19 @@ struct module_unwind {
  */
 bool module_find(uintptr_t pc, struct module_unwind *ret);
 
+#define MODULE_MAX 32768u /* numbers that a node has room for */
+
+/* By number: unloaded. Written under the lock of adding. */
+extern uint8_t module_dead[MODULE_MAX];
+
 /* False once the module was unloaded; module 0 (no module) is always alive. */
-bool module_alive(uint32_t module);
+static inline bool module_alive(uint32_t module)
+{
+	return !__atomic_load_n(&module_dead[module], __ATOMIC_RELAXED);
+}
+
+/* Adds the modules that are loaded now; exe is the path of the program. Once, at the start. */
+void module_start(const char *exe);
 
 /*
  * Looks after modules that may have been unloaded since the last call: seals those that are
@@ -34,7 +45,11 @@ bool module_alive(uint32_t module);
  */
 void module_poll(void);
 
-/* Says that a module may be about to go, or gone: from dlclose and __cxa_finalize hooks. */
+/* Says that a module may be gone: from the dlclose hook, after the real one. */
 void module_suspect(void);
+
+/* Says that the module in which address lies is about to go: from the __cxa_finalize hook. It is
+ * looked at on every event until it is gone. */
+void module_ending(uintptr_t address);
 
 #endif

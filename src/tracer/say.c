@@ -10,7 +10,6 @@
 
 #include "store/format.h"
 #include "store/writer.h"
-#include "tracer/sys.h"
 
 #include <stddef.h>
 
@@ -48,18 +47,4 @@ void say_number(const char *text, long number)
 	if (number < 0)
 		digits[--at] = '-';
 	say(text, digits + at);
-}
-
-void say_early(const char *text, const char *detail)
-{
-	char line[512];
-	size_t at = append(line, 0, sizeof(line), "heapstory: ");
-
-	at = append(line, at, sizeof(line) - 1, text);
-	if (detail) {
-		at = append(line, at, sizeof(line) - 1, ": ");
-		at = append(line, at, sizeof(line) - 1, detail);
-	}
-	line[at++] = '\n';
-	sys_write(2, line, at);
 }

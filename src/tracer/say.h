@@ -11,7 +11,4 @@ void say(const char *text, const char *detail);
 /* The same with a number, decimal, in place of the detail. */
 void say_number(const char *text, long number);
 
-/* Before there is a store: one write(2) to descriptor 2, "heapstory: text: detail\n". */
-void say_early(const char *text, const char *detail);
-
 #endif

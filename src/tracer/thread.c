@@ -13,6 +13,7 @@
 #include "tracer/sys.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
@@ -274,13 +275,12 @@ void thread_leave_orphan(struct thread *t)
 }
 
 /* Waits until the snapshot is over or the deadline has come; then ends the freeze itself. */
-static void wait_frozen(struct thread *t)
+static void wait_frozen(void)
 {
 	struct hs_control *c = store.control;
 	uint64_t start = store_now_ms();
-	uint32_t seq = __atomic_load_n(&c->freeze_seq, __ATOMIC_ACQUIRE);
+	uint32_t seq;
 
-	(void)t;
 	for (;;) {
 		uint32_t word = __atomic_load_n(&c->word, __ATOMIC_ACQUIRE);
 		uint64_t spent = store_now_ms() - start;
@@ -311,7 +311,7 @@ bool thread_enter_slow(struct thread *t, uint32_t word)
 			store_lost(HS_LOST_NESTED);
 			return false;
 		}
-	} else if (t->slot->in && word == 0) {
+	} else if (t->slot->in && word == THREAD_NOT_ENTERED) {
 		store_lost(HS_LOST_NESTED);
 		return false;
 	}
@@ -322,7 +322,7 @@ bool thread_enter_slow(struct thread *t, uint32_t word)
 		if (!(word & HS_CONTROL_FREEZE))
 			break;
 		__atomic_store_n(&t->slot->in, 0, __ATOMIC_RELEASE);
-		wait_frozen(t);
+		wait_frozen();
 	}
 	if ((word & HS_CONTROL_MODE) == HS_MODE_OFF) {
 		tracer_leave(t);

@@ -64,7 +64,8 @@ long thread_start(void);
 /* Opens it. After this, hooks record. */
 void thread_open_gate(void);
 
-/* The slow ways of tracer_enter(). */
+/* The slow ways of tracer_enter(); word is what the control word was, or THREAD_NOT_ENTERED. */
+#define THREAD_NOT_ENTERED UINT32_MAX
 struct thread *thread_first(void);
 bool thread_enter_slow(struct thread *t, uint32_t word);
 
@@ -93,7 +94,7 @@ static inline struct thread *tracer_enter(void)
 			return NULL;
 	}
 	if (__builtin_expect(t->slot->in | t->special, 0))
-		return thread_enter_slow(t, 0) ? t : NULL;
+		return thread_enter_slow(t, THREAD_NOT_ENTERED) ? t : NULL;
 	__atomic_store_n(&t->slot->in, 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the reader's membarrier does the rest */
 	word = __atomic_load_n(&tracer_gate->control->word, __ATOMIC_RELAXED);

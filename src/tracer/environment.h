@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * environment.h - what the launcher said in the environment, and taking it out again.
+ */
+#ifndef HEAPSTORY_TRACER_ENVIRONMENT_H
+#define HEAPSTORY_TRACER_ENVIRONMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ENVIRONMENT_PATH 4096
+
+/* What was asked for; "" where nothing was. */
+struct environment {
+	char store[ENVIRONMENT_PATH];
+	char dir[ENVIRONMENT_PATH];     /* output folder; of a child: its own, in `root` */
+	char root[ENVIRONMENT_PATH];
+	char place[ENVIRONMENT_PATH];
+	char registry[ENVIRONMENT_PATH];
+	char library[ENVIRONMENT_PATH]; /* our own path, as it stood in LD_PRELOAD */
+	uint32_t mode, depth, generation;
+	uint64_t cap;
+	bool follow, child, supervised;
+	bool python_malloc;             /* PYTHONMALLOC=malloc is set */
+};
+
+/*
+ * Reads our variables from the environment that the kernel gave the process, and puts the
+ * environment back to what it was without us: HS_ENV_* gone, this library out of LD_PRELOAD.
+ * Before libc's start its `environ` is not set yet; the strings on the stack are what it will be.
+ */
+void environment_take(struct environment *env);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lifecycle.c - the tracer's start, what a fork and an exec do to it.
+ *
+ * Runs in the traced program. The start happens inside the first call of a hook, which may come
+ * from the loader before any constructor has run, or in our constructor. It uses no libc function
+ * that needs libc to be initialised. libunwind is loaded later, in the constructor, where dlopen
+ * is allowed. Whatever fails leaves the gate closed: all calls pass, nothing is recorded.
+ */
+#include "tracer/lifecycle.h"
+
+#include "store/create.h"
+#include "store/format.h"
+#include "store/writer.h"
+#include "tracer/environment.h"
+#include "tracer/index.h"
+#include "tracer/module.h"
+#include "tracer/paths.h"
+#include "tracer/real.h"
+#include "tracer/say.h"
+#include "tracer/sys.h"
+#include "tracer/thread.h"
+#include "tracer/unwind.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+#define TICKS_PER_SECOND 100u /* of /proc/PID/stat, on every Linux this runs on */
+
+enum start_state { FRESH, STARTING, STARTED };
+
+/* What the start found out; written once. */
+static struct {
+	uint32_t state; /* enum start_state */
+	struct environment env;
+	char exe[ENVIRONMENT_PATH];
+	char link[ENVIRONMENT_PATH];
+	char options[160];
+	uint32_t pid;
+} life;
+
+/* ---- facts about the process ---- */
+
+static size_t read_file(const char *path, char *buf, size_t size)
+{
+	long fd = sys_open(path, O_RDONLY, 0);
+	long n;
+
+	buf[0] = '\0';
+	if (fd < 0)
+		return 0;
+	n = sys_read((int)fd, buf, size - 1);
+	sys_close((int)fd);
+	if (n < 0)
+		n = 0;
+	buf[n] = '\0';
+	return (size_t)n;
+}
+
+/* Field 22 of /proc/self/stat; the command's name before it may hold anything but ')' at its end. */
+static uint64_t start_ticks(void)
+{
+	char text[512], *at;
+	uint64_t ticks = 0;
+
+	read_file("/proc/self/stat", text, sizeof(text));
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++) {
+		at = strchr(at, ' ');
+		at = at ? at + 1 : NULL;
+	}
+	for (; at && *at >= '0' && *at <= '9'; at++)
+		ticks = ticks * 10 + (uint64_t)(*at - '0');
+	return ticks;
+}
+
+static int hex(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static void read_boot_id(uint8_t id[16])
+{
+	char text[64];
+	unsigned nr = 0;
+
+	read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text));
+	for (const char *at = text; *at && nr < 32; at++) {
+		int digit = hex(*at);
+
+		if (digit < 0)
+			continue;
+		id[nr / 2] = (uint8_t)(id[nr / 2] << 4 | digit);
+		nr++;
+	}
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void read_exe(void)
+{
+	long n = sys_readlink("/proc/self/exe", life.exe, sizeof(life.exe) - 1);
+
+	life.exe[n > 0 ? n : 0] = '\0';
+}
+
+/* ---- the store ---- */
+
+/* Makes a store where the launcher did not: its path into env->store. */
+static long make_store(struct environment *env, uint64_t ticks)
+{
+	struct store_options options = {
+		.cap = env->cap,
+		.depth = env->depth,
+		.mode = env->mode,
+		.generation = env->generation,
+		.flags = (env->follow ? HS_STORE_FOLLOW : 0) | (env->child ? HS_STORE_CHILD : 0) |
+			 (env->supervised ? HS_STORE_SUPERVISED : 0),
+		.dir = env->dir[0] ? env->dir : NULL,
+	};
+	const char *place = env->place[0] ? env->place : "/dev/shm";
+	long err = -EEXIST;
+
+	if (!strncmp(place, "/dev/shm", 8))
+		options.flags |= HS_STORE_ON_TMPFS;
+	for (uint32_t n = 0; err == -EEXIST && n < 1000; n++) {
+		struct path path;
+
+		path_start(&path, env->store, sizeof(env->store), place);
+		path_add(&path, "/heapstory-");
+		path_add_number(&path, (uint64_t)sys_getuid());
+		path_add(&path, ".");
+		path_add_number(&path, life.pid);
+		path_add(&path, ".");
+		path_add_number(&path, ticks);
+		path_add(&path, ".");
+		path_add_number(&path, env->generation + n);
+		path_add(&path, ".store");
+		if (!path_fits(&path))
+			return -ENAMETOOLONG;
+		err = store_create(env->store, &options);
+	}
+	return err;
+}
+
+static void fill_header(uint64_t ticks)
+{
+	struct hs_header *h = store.header;
+	uint64_t boot = clock_ns(CLOCK_BOOTTIME);
+
+	h->page_size = 4096;
+	h->pid = life.pid;
+	h->ppid = (uint32_t)sys_getppid();
+	h->uid = (uint32_t)sys_getuid();
+	h->start_ticks = ticks;
+	read_boot_id(h->boot_id);
+	h->process_start_ns = ticks * (1000000000u / TICKS_PER_SECOND);
+	h->start_ns = clock_ns(CLOCK_MONOTONIC_COARSE);
+	h->start_real_ns = clock_ns(CLOCK_REALTIME);
+	h->start_after_ns = boot > h->process_start_ns ? boot - h->process_start_ns : 0;
+	read_file("/proc/self/comm", h->comm, sizeof(h->comm));
+	for (size_t i = 0; i < sizeof(h->comm); i++)
+		if (h->comm[i] == '\n')
+			h->comm[i] = '\0';
+	h->exe_off = store_string(life.exe, strlen(life.exe));
+	if (sys_membarrier_register())
+		h->flags |= HS_STORE_FENCED;
+}
+
+/* A link PID.TICKS in the registry's folder, which points to the store. */
+static void enter_registry(const struct environment *env, uint64_t ticks)
+{
+	struct path path;
+
+	if (!env->registry[0])
+		return;
+	path_start(&path, life.link, sizeof(life.link), env->registry);
+	path_add(&path, "/");
+	path_add_number(&path, life.pid);
+	path_add(&path, ".");
+	path_add_number(&path, ticks);
+	if (!path_fits(&path))
+		return;
+	sys_unlink(life.link); /* of the image before an exec, or of a process long gone */
+	if (sys_symlink(env->store, life.link))
+		say("cannot enter the registry", life.link);
+}
+
+/* ---- start ---- */
+
+static long begin(void)
+{
+	struct environment *env = &life.env;
+	uint64_t ticks = start_ticks();
+	long err = 0;
+
+	life.pid = (uint32_t)sys_getpid();
+	read_exe();
+	memcpy(env->root, env->dir, sizeof(env->root));
+	if (!env->store[0]) {
+		err = env->dir[0] ? paths_settle_dir(env, life.pid) : 0;
+		err = err ? err : make_store(env, ticks);
+		if (!err && env->dir[0])
+			err = paths_link_store(env);
+	}
+	err = err ? err : store_attach(env->store);
+	if (err)
+		return err;
+	fill_header(ticks);
+	module_start(life.exe);
+	err = thread_start();
+	err = err ? err : index_start();
+	if (err)
+		return err;
+	enter_registry(env, ticks);
+	__atomic_store_n(&store.header->state, HS_STATE_RECORDING, __ATOMIC_RELEASE);
+	thread_open_gate();
+	return 0;
+}
+
+void lifecycle_start(void)
+{
+	uint32_t fresh = FRESH;
+
+	if (!__atomic_compare_exchange_n(&life.state, &fresh, STARTING, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
+		return;
+	if (real_find()) {
+		environment_take(&life.env);
+		begin();
+	}
+	__atomic_store_n(&life.state, STARTED, __ATOMIC_RELEASE);
+}
+
+/* True if the name of the program, or a library in it, says Python. */
+static bool is_python(void)
+{
+	const char *name = strrchr(life.exe, '/');
+
+	return (name && !strncmp(name + 1, "python", 6)) || dlsym(RTLD_DEFAULT, "Py_Initialize");
+}
+
+void *malloc(size_t size);
+
+static __attribute__((constructor)) void construct(void)
+{
+	lifecycle_start();
+	if (!store.base)
+		return;
+	tracer_own_begin();
+	if (!unwind_start())
+		store.header->flags |= HS_STORE_NO_UNWINDER;
+	if (dlsym(RTLD_DEFAULT, "malloc") != (void *)malloc)
+		store.header->flags |= HS_STORE_OWN_MALLOC;
+	if (!life.env.python_malloc && is_python())
+		store.header->flags |= HS_STORE_PYMALLOC;
+	tracer_own_end();
+}
+
+/* ---- exec and fork ---- */
+
+bool lifecycle_is_own_process(void)
+{
+	return (uint32_t)sys_getpid() == life.pid;
+}
+
+bool lifecycle_env(bool same_pid, struct lifecycle_env *ret)
+{
+	static const char *const modes[] = { "off", "live", "sample", "full", "off" };
+	const struct environment *env = &life.env;
+	uint32_t mode;
+	struct path path;
+
+	if (!store.base || !env->library[0] || (!same_pid && !env->follow))
+		return false;
+	mode = store.control->word & HS_CONTROL_MODE;
+	path_start(&path, life.options, sizeof(life.options), "mode=");
+	path_add(&path, modes[mode <= HS_MODE_DRAIN ? mode : HS_MODE_LIVE]);
+	path_add(&path, ",depth=");
+	path_add_number(&path, store.header->depth);
+	path_add(&path, ",cap=");
+	path_add_number(&path, env->cap);
+	path_add(&path, ",generation=");
+	path_add_number(&path, same_pid ? store.header->generation + 1 : 0);
+	path_add(&path, env->follow ? ",follow=1" : "");
+	path_add(&path, store.header->flags & HS_STORE_SUPERVISED ? ",supervised=1" : "");
+	path_add(&path, !same_pid || env->child ? ",child=1" : "");
+	ret->library = env->library;
+	ret->dir = env->root;
+	ret->place = env->place;
+	ret->registry = env->registry;
+	ret->options = life.options;
+	return path_fits(&path);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lifecycle.h - the tracer's start, what a fork and an exec do to it.
+ */
+#ifndef HEAPSTORY_TRACER_LIFECYCLE_H
+#define HEAPSTORY_TRACER_LIFECYCLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Starts the tracer: finds the real functions, takes our variables out of the environment, maps
+ * the store and opens the gate. On the first call of a hook or in the constructor, whichever
+ * comes first; later calls do nothing. Where it fails nothing is recorded and all calls pass.
+ */
+void lifecycle_start(void);
+
+/* What an exec in this pid or of a child is to get. "" where there is none. */
+struct lifecycle_env {
+	const char *library;     /* path of libheapstory.so */
+	const char *dir, *place, *registry;
+	const char *options;     /* mode=…,depth=…,cap=…,generation=…,child=1 */
+};
+
+/*
+ * The variables for an image that follows: same_pid in this process, else a child. False if it
+ * is not to be traced. Strings live until the next call in this thread of execution.
+ */
+bool lifecycle_env(bool same_pid, struct lifecycle_env *ret);
+
+/* True if the calling process is the traced one (and not a vfork child of it). */
+bool lifecycle_is_own_process(void);
+
+/* After fork() in a child that is to be traced under its own store. */
+void lifecycle_child(void);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lineage.c - what a block that realloc resized remembers.
+ *
+ * Runs in the traced program with `in` set. A lineage belongs to the block's owner. Free ones are
+ * in two shared stacks by compare-and-swap, with a count against the ABA problem as in pool.c.
+ */
+#include "tracer/lineage.h"
+
+#include <string.h>
+
+static struct hs_lineage_head *head_of(bool is_long, uint32_t nr)
+{
+	return store_place(is_long ? HS_ARRAY_LONG_LINEAGES : HS_ARRAY_LINEAGES, nr);
+}
+
+void lineage_give(bool is_long, uint32_t nr)
+{
+	uint64_t *list = &store.header->free_lineages[is_long];
+	uint64_t old = __atomic_load_n(list, __ATOMIC_RELAXED), new;
+	struct hs_lineage_head *l = head_of(is_long, nr);
+
+	do {
+		__atomic_store_n(&l->next_free, (uint32_t)old, __ATOMIC_RELAXED);
+		new = (old & ~(uint64_t)UINT32_MAX) + (UINT64_C(1) << 32) + nr;
+	} while (!__atomic_compare_exchange_n(list, &old, new, true, __ATOMIC_RELEASE,
+					      __ATOMIC_RELAXED));
+}
+
+static uint32_t lineage_take(bool is_long)
+{
+	uint64_t *list = &store.header->free_lineages[is_long];
+	uint64_t old = __atomic_load_n(list, __ATOMIC_ACQUIRE), new;
+
+	do {
+		if (!(uint32_t)old)
+			return (uint32_t)store_take(is_long ? HS_ARRAY_LONG_LINEAGES :
+							      HS_ARRAY_LINEAGES, 1);
+		new = (old & ~(uint64_t)UINT32_MAX) + (UINT64_C(1) << 32) +
+		      __atomic_load_n(&head_of(is_long, (uint32_t)old)->next_free,
+				      __ATOMIC_RELAXED);
+	} while (!__atomic_compare_exchange_n(list, &old, new, true, __ATOMIC_ACQUIRE,
+					      __ATOMIC_ACQUIRE));
+	return (uint32_t)old;
+}
+
+bool lineage_start(struct hs_record *r, uint64_t size, uint64_t usable, uint32_t stack)
+{
+	uint32_t nr = lineage_take(false);
+
+	if (!nr)
+		return false;
+	*head_of(false, nr) = (struct hs_lineage_head){
+		.size = size,
+		.usable = usable,
+		.born_size = size,
+		.born_stack = stack,
+		.stack = stack,
+		.changed = r->birth,
+		.peak_size = size,
+	};
+	r->size = 0;
+	r->stack = nr;
+	r->word |= HS_RECORD_LINEAGE;
+	return true;
+}
+
+/* Moves a full short lineage into a long one. */
+static bool lengthen(struct hs_record *r)
+{
+	uint32_t nr = lineage_take(true);
+	struct hs_long_lineage *to;
+
+	if (!nr)
+		return false;
+	to = (struct hs_long_lineage *)head_of(true, nr);
+	memcpy(to, lineage_head(r), sizeof(struct hs_lineage));
+	lineage_give(false, r->stack);
+	r->stack = nr;
+	r->word |= HS_RECORD_LONG;
+	return true;
+}
+
+static struct hs_step *step_place(const struct hs_record *r, struct hs_lineage_head *l)
+{
+	uint64_t n = l->nr_steps;
+
+	if (!(r->word & HS_RECORD_LONG))
+		return &((struct hs_lineage *)l)->steps[n];
+	if (n >= HS_FIRST_STEPS)
+		n = HS_FIRST_STEPS + (n - HS_FIRST_STEPS) % HS_LAST_STEPS;
+	return &((struct hs_long_lineage *)l)->steps[n];
+}
+
+bool lineage_step(struct hs_record *r, uint64_t size, uint64_t usable, uint32_t stack,
+		  uint32_t tick)
+{
+	struct hs_lineage_head *l;
+	uint64_t now = r->size & HS_SIZE_MAX;
+
+	if (!(r->word & HS_RECORD_LINEAGE) &&
+	    !lineage_start(r, now, now + (r->size >> HS_SIZE_BITS), r->stack))
+		return false;
+	l = lineage_head(r);
+	if (size > l->size) {
+		if (!(r->word & HS_RECORD_LONG) && l->nr_steps == HS_SHORT_STEPS) {
+			if (!lengthen(r))
+				return false;
+			l = lineage_head(r);
+		}
+		*step_place(r, l) = (struct hs_step){ size, stack, tick };
+		__atomic_store_n(&l->nr_steps, l->nr_steps + 1, __ATOMIC_RELEASE);
+	} else if (size < l->size) {
+		l->nr_shrinks++;
+	}
+	l->size = size;
+	l->usable = usable;
+	l->stack = stack;
+	l->changed = tick;
+	if (size > l->peak_size)
+		l->peak_size = size;
+	return true;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record.c - puts births, deaths and resizings of blocks into the live table.
+ *
+ * Runs on any thread of the traced program, perhaps in a signal handler. Takes no lock.
+ * Invariants: a record's commit word is written last; a reader that sees it sees the whole
+ * record. A slot of the index and the record it names are touched only by the thread that owns
+ * the block. The totals of a stack change after the table, and `op` says so beforehand.
+ * Orders matter only towards readers after a kill: within a process the owner's program order is
+ * enough, and what hands a block from one thread to another orders its record as well.
+ */
+#include "tracer/record.h"
+
+#include "tracer/index.h"
+#include "tracer/intern.h"
+#include "tracer/lineage.h"
+#include "tracer/module.h"
+#include "tracer/pool.h"
+#include "tracer/totals.h"
+
+static uint64_t address_of(const struct hs_record *r)
+{
+	return r->word & HS_RECORD_ADDRESS;
+}
+
+uint32_t record_stack(struct thread *t, const struct unwind_regs *regs)
+{
+	uint32_t flags = 0, node, stack;
+
+	module_poll();
+	node = unwind_capture(t->unwind, store.header->depth, regs, &flags);
+	stack = node ? intern_stack(node) : 0;
+	if (!stack)
+		store_lost(HS_LOST_NO_STACK);
+	else if (flags & UNWIND_CUT)
+		store_lost(HS_LOST_CUT);
+	return stack;
+}
+
+/* Stack that a record counts for, and its size: its own or its lineage's. */
+static uint32_t stack_of(const struct hs_record *r, uint64_t *ret_size)
+{
+	if (r->word & HS_RECORD_LINEAGE) {
+		const struct hs_lineage_head *l = lineage_head(r);
+
+		*ret_size = l->size;
+		return l->stack;
+	}
+	*ret_size = r->size & HS_SIZE_MAX;
+	return r->stack;
+}
+
+static uint64_t pack_size(const struct block *b)
+{
+	uint64_t slack = b->usable - b->size;
+
+	return b->size | (slack < HS_SLACK_MAX ? slack : HS_SLACK_MAX) << HS_SIZE_BITS;
+}
+
+static bool too_large(const struct block *b)
+{
+	return b->size > HS_SIZE_MAX || b->usable - b->size >= HS_SLACK_MAX;
+}
+
+static uint32_t now_tick(void)
+{
+	uint64_t tick = store_now_ms() / HS_TICK_MS;
+
+	return tick < UINT32_MAX ? (uint32_t)tick : UINT32_MAX;
+}
+
+static void begin_op(struct thread *t, enum hs_op op, uint32_t stack, uint32_t from)
+{
+	t->slot->op_stack = stack;
+	t->slot->op_stack_from = from;
+	__atomic_store_n(&t->slot->op, (uint32_t)op, __ATOMIC_RELEASE);
+}
+
+/* Writes a record whole and commits it. */
+static void commit(struct hs_record *r, const struct hs_record *from)
+{
+	r->size = from->size;
+	r->serial = from->serial;
+	r->stack = from->stack;
+	r->birth = from->birth;
+	__atomic_store_n(&r->word, from->word, __ATOMIC_RELEASE);
+}
+
+/* Takes a record out: its slot in the index, its commit word. */
+static void retract(uint32_t *slot, struct hs_record *r)
+{
+	__atomic_store_n(slot, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&r->word, 0, __ATOMIC_RELEASE);
+}
+
+/* Ends the block whose record is nr, at slot of the index. */
+static void end_block(struct thread *t, uint32_t *slot, uint32_t nr)
+{
+	struct hs_record *r = store_record(nr);
+	uint64_t size, address = address_of(r);
+	uint32_t stack = stack_of(r, &size);
+	uint64_t word = r->word;
+	uint32_t lineage = r->stack;
+
+	begin_op(t, HS_OP_DEATH, stack, 0);
+	retract(slot, r);
+	totals_death(t, stack, size, t->newest == address);
+	if (word & HS_RECORD_LINEAGE)
+		lineage_give(word & HS_RECORD_LONG, lineage);
+	pool_give(t, nr);
+}
+
+/* The slot where a block at address goes; ends a block that lay there and whose free nobody saw. */
+static uint32_t *slot_for(struct thread *t, uint64_t address)
+{
+	uint32_t *slot = index_make(&t->supply, address);
+	uint32_t old;
+
+	if (!slot) {
+		store_lost(store_recording() ? HS_LOST_ADDRESS : HS_LOST_STOPPED);
+		return NULL;
+	}
+	old = __atomic_load_n(slot, __ATOMIC_RELAXED);
+	if (__builtin_expect(old != 0, 0)) {
+		store_lost(HS_LOST_STALE);
+		end_block(t, slot, old);
+	}
+	return slot;
+}
+
+void record_birth(struct thread *t, const struct block *b, uint32_t stack)
+{
+	struct hs_record fresh;
+	uint32_t *slot, nr;
+
+	if (__builtin_expect(t->special & THREAD_DRAINING || !store_recording(), 0)) {
+		if (!store_recording())
+			store_lost(HS_LOST_STOPPED);
+		return;
+	}
+	slot = slot_for(t, b->address);
+	if (!slot)
+		return;
+	nr = pool_take(t);
+	if (!nr) {
+		store_lost(HS_LOST_STOPPED);
+		return;
+	}
+	fresh = (struct hs_record){
+		.word = b->address | (uint64_t)b->family << HS_RECORD_FAMILY_SHIFT,
+		.serial = (uint64_t)t->slot_nr << HS_SERIAL_SLOT_SHIFT | t->slot->next_serial++,
+		.stack = stack,
+		.birth = now_tick(),
+	};
+	if (__builtin_expect(too_large(b), 0)) {
+		if (!lineage_start(&fresh, b->size, b->usable, stack)) {
+			pool_give(t, nr);
+			store_lost(HS_LOST_STOPPED);
+			return;
+		}
+	} else {
+		fresh.size = pack_size(b);
+	}
+	begin_op(t, HS_OP_BIRTH, stack, 0);
+	commit(store_record(nr), &fresh);
+	__atomic_store_n(slot, nr, __ATOMIC_RELAXED);
+	totals_birth(t, stack, b->size);
+	t->newest = b->address;
+}
+
+bool record_death(struct thread *t, uint64_t address)
+{
+	uint32_t *slot = index_find(address);
+	uint32_t nr = slot ? __atomic_load_n(slot, __ATOMIC_RELAXED) : 0;
+
+	if (__builtin_expect(!nr, 0)) {
+		if (!(t->special & THREAD_DRAINING))
+			store_lost(HS_LOST_UNKNOWN_FREE);
+		return false;
+	}
+	end_block(t, slot, nr);
+	if (__builtin_expect(t->special & THREAD_DRAINING, 0))
+		totals_drained();
+	return true;
+}
+
+/* ---- resizing ---- */
+
+void record_resize_begin(struct thread *t, uint64_t address, struct resize *ret)
+{
+	uint32_t *slot = index_find(address);
+	struct hs_thread *s = t->slot;
+	struct hs_record *r;
+
+	ret->nr = slot ? __atomic_load_n(slot, __ATOMIC_RELAXED) : 0;
+	ret->nested = false;
+	if (!ret->nr) {
+		if (!(t->special & THREAD_DRAINING))
+			store_lost(HS_LOST_UNKNOWN_FREE);
+		return;
+	}
+	r = store_record(ret->nr);
+	ret->copy = *r;
+	ret->nested = s->inflight_nr != 0 || t->special & THREAD_ORPHAN;
+	if (!ret->nested) {
+		s->inflight = ret->copy;
+		__atomic_store_n(&s->inflight_nr, ret->nr, __ATOMIC_RELEASE);
+	}
+	retract(slot, r);
+}
+
+static void leave_flight(struct thread *t, const struct resize *r)
+{
+	if (!r->nested)
+		__atomic_store_n(&t->slot->inflight_nr, 0, __ATOMIC_RELEASE);
+}
+
+/* Ends the block in flight: it was freed, or can't be kept. */
+void record_resize_free(struct thread *t, struct resize *r)
+{
+	uint64_t size;
+	uint32_t stack;
+
+	if (!r->nr)
+		return;
+	stack = stack_of(&r->copy, &size);
+	begin_op(t, HS_OP_DEATH, stack, 0);
+	leave_flight(t, r);
+	totals_death(t, stack, size, t->newest == address_of(&r->copy));
+	if (r->copy.word & HS_RECORD_LINEAGE)
+		lineage_give(r->copy.word & HS_RECORD_LONG, r->copy.stack);
+	pool_give(t, r->nr);
+}
+
+static void put_back(struct thread *t, struct resize *r, uint32_t *slot)
+{
+	commit(store_record(r->nr), &r->copy);
+	__atomic_store_n(slot, r->nr, __ATOMIC_RELAXED);
+	leave_flight(t, r);
+}
+
+void record_resize_undo(struct thread *t, struct resize *r)
+{
+	uint32_t *slot;
+
+	if (!r->nr)
+		return;
+	slot = slot_for(t, address_of(&r->copy));
+	if (slot)
+		put_back(t, r, slot);
+	else
+		record_resize_free(t, r);
+}
+
+/* An inner hook of the allocator's own realloc may have recorded the new place as a birth. */
+static void drop_inner_birth(struct thread *t, uint64_t address)
+{
+	uint32_t *slot = t->newest == address ? index_find(address) : NULL;
+	uint32_t nr = slot ? __atomic_load_n(slot, __ATOMIC_RELAXED) : 0;
+
+	if (nr)
+		end_block(t, slot, nr);
+}
+
+void record_resize_end(struct thread *t, struct resize *r, const struct block *b,
+		       const struct unwind_regs *regs)
+{
+	uint64_t old_size;
+	uint32_t old_stack, stack, *slot;
+
+	drop_inner_birth(t, b->address);
+	if (!r->nr) {
+		record_birth(t, b, record_stack(t, regs));
+		return;
+	}
+	old_stack = stack_of(&r->copy, &old_size);
+	stack = b->size == old_size ? old_stack : record_stack(t, regs);
+	slot = slot_for(t, b->address);
+	begin_op(t, HS_OP_RESIZE, stack, old_stack);
+	if (!slot || (b->size != old_size &&
+		      !lineage_step(&r->copy, b->size, b->usable, stack, now_tick()))) {
+		record_resize_free(t, r);
+		return;
+	}
+	r->copy.word = (r->copy.word & ~HS_RECORD_ADDRESS) | b->address;
+	put_back(t, r, slot);
+	if (b->size != old_size)
+		totals_resize(t, old_stack, old_size, stack, b->size);
+	t->newest = 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * totals.h - the per-stack totals and the high-water mark; see struct hs_cell.
+ *
+ * Called with `in` set, after the table was changed. The mark is exact while one thread allocates;
+ * with more, each may hold back up to TOTALS_HOLD_BACK bytes of change, so that they need not
+ * meet in one cache line at each event.
+ */
+#ifndef HEAPSTORY_TRACER_TOTALS_H
+#define HEAPSTORY_TRACER_TOTALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tracer/thread.h"
+
+#define TOTALS_HOLD_BACK 16384
+
+void totals_birth(struct thread *t, uint32_t stack, uint64_t size);
+
+/* temporary: the thread made the block itself, and none since. */
+void totals_death(struct thread *t, uint32_t stack, uint64_t size, bool temporary);
+
+void totals_resize(struct thread *t, uint32_t old_stack, uint64_t old_size, uint32_t stack,
+		   uint64_t size);
+
+/* Goes from HS_MODE_DRAIN to HS_MODE_OFF if no block is left. */
+void totals_drained(void);
+
+#endif
