@@ -30,6 +30,17 @@ static int print(char **variables)
 	return EXIT_DONE;
 }
 
+/* Whether the program that will be started can be traced; it is not started here. */
+static int check_program(const char *name)
+{
+	char program[PATH_MAX], why[1024];
+	int error = launch_find_program(name, program);
+
+	if (error)
+		return say("cannot run '%s': %s", name, strerror(error));
+	return launch_traceable(program, why, sizeof(why)) ? EXIT_DONE : say("%s", why);
+}
+
 static int run(int argc, char **argv)
 {
 	struct launch_options options;
@@ -40,8 +51,8 @@ static int run(int argc, char **argv)
 
 	if (first < 0)
 		return say_error(&err);
-	if (first < argc)
-		return say("env: takes no program; 'heapstory run' starts one");
+	if (first < argc && check_program(argv[first]))
+		return EXIT_TROUBLE;
 	if (launch_init(&l, &options, &err) || launch_make_dir(&l, NULL, &err))
 		return say_error(&err);
 	variables = launch_variables(&l);
@@ -57,14 +68,16 @@ static int run(int argc, char **argv)
 const struct command cmd_env = {
 	.name = "env",
 	.summary = "prints the environment that traces a program started by something else",
-	.usage = "[-o DIR] [options]",
+	.usage = "[-o DIR] [options] [[--] CMD]",
 	.options =
 		"  -o DIR              output folder, made if need be; holds a link to the store\n"
 		"  --mode MODE         live (every live block), or off: dormant until 'heapstory mode'\n"
 		"  --depth N           frames a stack may have (128)\n"
 		"  --follow-children   traces children too, each in DIR/child.PID\n"
-		"  --store DIR         folder of the stores\n",
+		"  --store DIR         folder of the stores\n"
+		"  CMD                 is not started, but looked at: one line if it cannot be traced\n",
 	.example = "env $(heapstory env -o /var/tmp/out) ./server &\n"
 		   "heapstory env > /run/server.env    # EnvironmentFile=/run/server.env\n",
 	.run = run,
+	.takes_command = true,
 };
