@@ -134,7 +134,8 @@ static bool try_build_id(const struct symbolizer_module *module, const char *dir
 }
 
 /* Under the root of the process itself: it may live in a container. */
-static bool try_process(const struct symbolizer_module *module, struct elf_file *ret, char **ret_why)
+static bool try_process(const struct symbolizer_module *module, struct elf_file *ret,
+			char **ret_why)
 {
 	char path[PATH_MAX];
 	bool absolute = module->path && module->path[0] == '/';
