@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * snapshot.c - opening, writing and checking of snapshots; see snapshot.h.
+ */
+#include "analysis/snapshot.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/snapshot_internal.h"
+#include "util/alloc.h"
+#include "util/buffer.h"
+#include "util/cursor.h"
+#include "util/error.h"
+
+void snapshot_free(struct snapshot *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; s->modules && i < s->nr_modules; i++)
+		free(s->modules[i].path);
+	for (size_t i = 0; s->messages && i < s->nr_messages; i++)
+		free(s->messages[i]);
+	free(s->modules);
+	free(s->messages);
+	free(s->nodes);
+	free(s->stacks);
+	free(s->blocks);
+	free(s->lineages);
+	free(s->steps);
+	free(s->threads);
+	free(s->path);
+	free(s->label);
+	free(s->exe);
+	free(s->dir);
+	free(s);
+}
+
+/* ---- files ------------------------------------------------------------------------------- */
+
+int snapshot_decode_chunk(const struct snapshot_file *file, const struct hs_chunk *chunk,
+			  const struct snap_chunk_kind *kind, struct snapshot *s, struct hs_error *err)
+{
+	struct cursor c;
+	uint8_t *raw;
+	int ret;
+
+	if (chunk->items > chunk->raw_bytes / kind->min_bytes)
+		return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: chunk '%.4s' at %" PRIu64 " claims %" PRIu64 " items in %" PRIu64 " bytes",
+				    file->path, (const char *)chunk->id, chunk->offset, chunk->items,
+				    chunk->raw_bytes);
+	ret = snapshot_file_load(file, chunk, &raw, err);
+	if (ret)
+		return ret;
+	c = cursor_of(raw, chunk->raw_bytes);
+	kind->decode(s, &c, chunk->items);
+	cursor_end(&c);
+	if (c.bad)
+		ret = hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: chunk '%.4s' at %" PRIu64 ", byte %zu unpacked: %s",
+				   file->path, (const char *)chunk->id, chunk->offset, c.bad_pos, c.problem);
+	free(raw);
+	return ret;
+}
+
+/* A chunk that is new to us is skipped, unless it says that it must not be. */
+static int check_unknown(const struct snapshot_file *file, struct hs_error *err)
+{
+	for (size_t i = 0; i < file->nr_chunks; i++) {
+		const struct hs_chunk *chunk = &file->chunks[i];
+
+		if (chunk->flags & HS_CHUNK_MUST_KNOW && !snap_chunk_kind(snapshot_chunk_id(chunk)))
+			return hs_error_set(err, HS_E_VERSION, "'%s' has a chunk '%.4s' that this heapstory does not know",
+					    file->path, (const char *)chunk->id);
+	}
+	return 0;
+}
+
+static int missing_chunk(const struct snapshot_file *file, const struct snap_chunk_kind *kind,
+			 struct hs_error *err)
+{
+	char id[5] = { 0 };
+
+	for (int i = 0; i < 4; i++)
+		id[i] = (char)(kind->id >> (8 * i));
+	return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: no chunk '%s' (%s)", file->path, id,
+			    kind->name);
+}
+
+int snapshot_decode(const struct snapshot_file *file, struct snapshot **ret, struct hs_error *err)
+{
+	struct snapshot *s = xcalloc(1, sizeof(*s));
+	struct snap_problem problem;
+	int res = check_unknown(file, err);
+
+	s->source = SNAPSHOT_FILE;
+	s->path = xstrdup(file->path);
+	for (const struct snap_chunk_kind *kind = snap_chunk_kinds; !res && kind->id; kind++) {
+		const struct hs_chunk *chunk = snapshot_file_find(file, kind->id);
+
+		res = chunk ? snapshot_decode_chunk(file, chunk, kind, s, err) :
+			      missing_chunk(file, kind, err);
+	}
+	if (!res && !snapshot_valid(s, &problem)) {
+		const struct hs_chunk *chunk = snapshot_file_find(file, problem.id);
+
+		res = hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: chunk '%.4s' at %" PRIu64 ": %s", file->path,
+				   (const char *)chunk->id, chunk->offset, problem.text);
+	}
+	if (res)
+		snapshot_free(s);
+	else
+		*ret = s;
+	return res;
+}
+
+static int open_file(const char *path, struct snapshot **ret, struct hs_error *err)
+{
+	struct snapshot_file file;
+	int res = snapshot_file_open(path, &file, err);
+
+	if (res)
+		return res;
+	res = snapshot_decode(&file, ret, err);
+	snapshot_file_close(&file);
+	return res;
+}
+
+int snapshot_write(const struct snapshot *snapshot, const char *path, const char *label,
+		   struct hs_error *err)
+{
+	struct snapshot labelled = *snapshot;
+	struct buffer b = { NULL, 0, 0 };
+	struct snapshot_writer w;
+	int ret = snapshot_writer_open(&w, path, err);
+
+	if (ret)
+		return ret;
+	if (label)
+		labelled.label = (char *)label;
+	for (const struct snap_chunk_kind *kind = snap_chunk_kinds; !ret && kind->id; kind++) {
+		b.len = 0;
+		kind->encode(&labelled, &b);
+		ret = snapshot_writer_add(&w, kind->id, HS_CHUNK_MUST_KNOW, kind->items(&labelled), b.data,
+					  b.len, err);
+	}
+	buffer_clear(&b);
+	if (ret)
+		snapshot_writer_abort(&w);
+	else
+		ret = snapshot_writer_commit(&w, err);
+	return ret;
+}
+
+/* ---- stores ------------------------------------------------------------------------------ */
+
+static int open_store(const char *path, struct snapshot **ret, struct hs_error *err)
+{
+	struct store_image image;
+	int res = store_image_read(path, &image, err);
+
+	if (res)
+		return res;
+	res = snapshot_from_image(&image, ret, NULL, err);
+	store_image_release(&image);
+	return res;
+}
+
+int snapshot_open(const char *path, struct snapshot **ret, struct hs_error *err)
+{
+	bool is_store = false;
+	int res = store_is_store(path, &is_store, err);
+
+	if (res)
+		return res;
+	return is_store ? open_store(path, ret, err) : open_file(path, ret, err);
+}

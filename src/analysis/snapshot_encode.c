@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * snapshot_encode.c - what is in the chunks of a snapshot file; heapstory-format(5) describes it.
+ *
+ * Numbers are varints, mostly of differences, and blocks lie in columns: one field of all blocks
+ * after the other, each column a chunk of its own. That packs well, and a reader that wants two
+ * fields need not unpack the others.
+ */
+#include "analysis/snapshot_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/alloc.h"
+#include "util/buffer.h"
+#include "util/cursor.h"
+
+#define MAX_STRING 65536u
+#define SERIAL_COUNT ((UINT64_C(1) << HS_SERIAL_SLOT_SHIFT) - 1)
+
+/* ---- small things ------------------------------------------------------------------------ */
+
+static void add_string(struct buffer *b, const char *s)
+{
+	size_t len = s ? strnlen(s, MAX_STRING) : 0;
+
+	buffer_add_counted(b, s, len);
+}
+
+/* A string of a fixed field. */
+static void add_name(struct buffer *b, const char name[16])
+{
+	buffer_add_counted(b, name, strnlen(name, 15));
+}
+
+static void take_name(struct cursor *c, char ret[16])
+{
+	size_t len = cursor_varint_max(c, 15);
+	const uint8_t *p = cursor_bytes(c, len);
+
+	memset(ret, 0, 16);
+	if (p)
+		memcpy(ret, p, len);
+}
+
+static void take_bytes(struct cursor *c, void *ret, size_t len)
+{
+	const uint8_t *p = cursor_bytes(c, len);
+
+	if (p)
+		memcpy(ret, p, len);
+}
+
+static char *take_string(struct cursor *c)
+{
+	char *s = cursor_string(c, MAX_STRING);
+
+	return s ? s : xstrdup("");
+}
+
+static int64_t difference(uint64_t a, uint64_t b)
+{
+	return (int64_t)(a - b);
+}
+
+/* ---- META -------------------------------------------------------------------------------- */
+
+static uint64_t one_item(const struct snapshot *s)
+{
+	(void)s;
+	return 1;
+}
+
+static void encode_meta(const struct snapshot *s, struct buffer *b)
+{
+	const struct snap_coverage *cov = &s->coverage;
+	const uint64_t numbers[] = {
+		s->pid, s->generation, s->arch, s->uid, s->page_size, s->depth, s->state, s->number,
+		s->start_real_ns, s->start_after_ms, s->taken_ms,
+		s->live_count, s->live_bytes, s->born_count, s->born_bytes, s->temporary,
+		s->peak_bytes, s->peak_count, s->peak_ms,
+		cov->mode, cov->since_ms, cov->blocks_without_stack, cov->flags, cov->stop_reason,
+		cov->stopped_ms, cov->dropped_blocks, cov->consistent, cov->in_doubt,
+	};
+	uint64_t share;
+
+	buffer_add(b, s->image, sizeof(s->image));
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		buffer_add_varint(b, numbers[i]);
+	memcpy(&share, &cov->share_of_life, sizeof(share));
+	buffer_add_u64(b, share);
+	buffer_add_varint(b, HS_NR_LOST);
+	for (unsigned int i = 0; i < HS_NR_LOST; i++)
+		buffer_add_varint(b, cov->lost[i]);
+	add_name(b, s->comm);
+	add_string(b, s->exe);
+	add_string(b, s->dir);
+	buffer_add_byte(b, s->label != NULL);
+	add_string(b, s->label);
+}
+
+static void decode_coverage(struct snap_coverage *cov, struct cursor *c)
+{
+	cov->mode = cursor_varint32(c);
+	cov->since_ms = cursor_varint(c);
+	cov->blocks_without_stack = cursor_varint(c);
+	cov->flags = cursor_varint32(c);
+	cov->stop_reason = cursor_varint32(c);
+	cov->stopped_ms = cursor_varint(c);
+	cov->dropped_blocks = cursor_varint(c);
+	cov->consistent = cursor_varint_max(c, 1);
+	cov->in_doubt = cursor_varint(c);
+}
+
+static void decode_lost(struct snap_coverage *cov, struct cursor *c)
+{
+	size_t start = c->pos;
+	uint64_t share = cursor_u64(c), nr;
+
+	memcpy(&cov->share_of_life, &share, sizeof(share));
+	if (!(cov->share_of_life >= 0 && cov->share_of_life <= 1))
+		cursor_fail(c, start, "share of life out of range");
+	start = c->pos;
+	nr = cursor_varint(c);
+	if (nr != HS_NR_LOST)
+		cursor_fail(c, start, "number of kinds of losses");
+	for (unsigned int i = 0; i < HS_NR_LOST; i++)
+		cov->lost[i] = cursor_varint(c);
+}
+
+static void decode_meta(struct snapshot *s, struct cursor *c, uint64_t items)
+{
+	char *label;
+	bool has_label;
+
+	(void)items;
+	take_bytes(c, s->image, sizeof(s->image));
+	s->pid = cursor_varint32(c);
+	s->generation = cursor_varint32(c);
+	s->arch = cursor_varint32(c);
+	s->uid = cursor_varint32(c);
+	s->page_size = cursor_varint32(c);
+	s->depth = cursor_varint32(c);
+	s->state = cursor_varint32(c);
+	s->number = cursor_varint(c);
+	s->start_real_ns = cursor_varint(c);
+	s->start_after_ms = cursor_varint(c);
+	s->taken_ms = cursor_varint(c);
+	s->live_count = cursor_varint(c);
+	s->live_bytes = cursor_varint(c);
+	s->born_count = cursor_varint(c);
+	s->born_bytes = cursor_varint(c);
+	s->temporary = cursor_varint(c);
+	s->peak_bytes = cursor_varint(c);
+	s->peak_count = cursor_varint(c);
+	s->peak_ms = cursor_varint(c);
+	decode_coverage(&s->coverage, c);
+	decode_lost(&s->coverage, c);
+	take_name(c, s->comm);
+	s->exe = take_string(c);
+	s->dir = take_string(c);
+	has_label = cursor_u8(c);
+	label = take_string(c);
+	if (has_label)
+		s->label = label;
+	else
+		free(label);
+}
+
+/* ---- modules, nodes, stacks -------------------------------------------------------------- */
+
+static uint64_t nr_modules(const struct snapshot *s)
+{
+	return s->nr_modules;
+}
+
+static void encode_modules(const struct snapshot *s, struct buffer *b)
+{
+	for (size_t i = 0; i < s->nr_modules; i++) {
+		const struct snap_module *m = &s->modules[i];
+		const uint64_t numbers[] = { m->load_bias, m->start, m->end, m->flags, m->loaded_ms,
+					     m->unloaded_ms, m->dev, m->inode, m->nr_segments };
+
+		add_string(b, m->path);
+		buffer_add_counted(b, m->build_id, m->build_id_len);
+		for (size_t j = 0; j < sizeof(numbers) / sizeof(numbers[0]); j++)
+			buffer_add_varint(b, numbers[j]);
+		for (uint32_t j = 0; j < m->nr_segments; j++) {
+			buffer_add_varint(b, m->segments[j].start);
+			buffer_add_varint(b, m->segments[j].end);
+			buffer_add_varint(b, m->segments[j].offset);
+		}
+	}
+}
+
+static void decode_modules(struct snapshot *s, struct cursor *c, uint64_t items)
+{
+	s->modules = xcalloc(items, sizeof(*s->modules));
+	for (uint64_t i = 0; i < items && !c->bad; i++) {
+		struct snap_module *m = &s->modules[i];
+
+		m->path = take_string(c);
+		s->nr_modules = i + 1;
+		m->build_id_len = (uint32_t)cursor_varint_max(c, HS_BUILD_ID_LEN);
+		take_bytes(c, m->build_id, m->build_id_len);
+		m->load_bias = cursor_varint(c);
+		m->start = cursor_varint(c);
+		m->end = cursor_varint(c);
+		m->flags = cursor_varint32(c);
+		m->loaded_ms = cursor_varint(c);
+		m->unloaded_ms = cursor_varint(c);
+		m->dev = cursor_varint(c);
+		m->inode = cursor_varint(c);
+		m->nr_segments = (uint32_t)cursor_varint_max(c, HS_NR_SEGMENTS);
+		for (uint32_t j = 0; j < m->nr_segments; j++) {
+			m->segments[j].start = cursor_varint(c);
+			m->segments[j].end = cursor_varint(c);
+			m->segments[j].offset = cursor_varint(c);
+		}
+	}
+}
+
+static uint64_t nr_nodes(const struct snapshot *s)
+{
+	return s->nr_nodes;
+}
+
+static void encode_nodes(const struct snapshot *s, struct buffer *b)
+{
+	uint64_t pc = 0;
+
+	for (size_t i = 0; i < s->nr_nodes; i++) {
+		const struct snap_node *n = &s->nodes[i];
+
+		buffer_add_varint(b, i - n->parent);
+		buffer_add_signed(b, difference(n->pc, pc));
+		buffer_add_varint(b, (uint64_t)n->module << 1 | n->signal);
+		pc = n->pc;
+	}
+}
+
+static void decode_nodes(struct snapshot *s, struct cursor *c, uint64_t items)
+{
+	uint64_t pc = 0, module;
+
+	s->nodes = xcalloc(items, sizeof(*s->nodes));
+	s->nr_nodes = items;
+	for (uint64_t i = 0; i < items && !c->bad; i++) {
+		struct snap_node *n = &s->nodes[i];
+
+		n->parent = (uint32_t)(i - cursor_varint_max(c, i));
+		pc += (uint64_t)cursor_signed(c);
+		n->pc = pc;
+		module = cursor_varint_max(c, UINT64_C(2) * UINT32_MAX + 1);
+		n->module = (uint32_t)(module >> 1);
+		n->signal = module & 1;
+	}
+}
+
+static uint64_t nr_stacks(const struct snapshot *s)
+{
+	return s->nr_stacks;
+}
+
+static void encode_stacks(const struct snapshot *s, struct buffer *b)
+{
+	uint32_t node = 0;
+
+	for (size_t i = 0; i < s->nr_stacks; i++) {
+		const struct snap_stack *st = &s->stacks[i];
+		const uint64_t numbers[] = { st->live_count, st->live_bytes, st->born_count,
+					     st->born_bytes, st->temporary, st->peak_count,
+					     st->peak_bytes };
+
+		buffer_add_signed(b, (int64_t)st->node - node);
+		for (size_t j = 0; j < sizeof(numbers) / sizeof(numbers[0]); j++)
+			buffer_add_varint(b, numbers[j]);
+		node = st->node;
+	}
+}
+
+static void decode_stacks(struct snapshot *s, struct cursor *c, uint64_t items)
+{
+	uint64_t node = 0;
+
+	s->stacks = xcalloc(items, sizeof(*s->stacks));
+	s->nr_stacks = items;
+	for (uint64_t i = 0; i < items && !c->bad; i++) {
+		struct snap_stack *st = &s->stacks[i];
+		size_t start = c->pos;
+
+		node += (uint64_t)cursor_signed(c);
+		if (node > UINT32_MAX)
+			cursor_fail(c, start, "node out of range");
+		st->node = (uint32_t)node;
+		st->live_count = cursor_varint(c);
+		st->live_bytes = cursor_varint(c);
+		st->born_count = cursor_varint(c);
+		st->born_bytes = cursor_varint(c);
+		st->temporary = cursor_varint(c);
+		st->peak_count = cursor_varint(c);
+		st->peak_bytes = cursor_varint(c);
+	}
+}
+
+/* ---- threads, messages ------------------------------------------------------------------- */
+
+static uint64_t nr_threads(const struct snapshot *s)
+{
+	return s->nr_threads;
+}
+
+static void encode_threads(const struct snapshot *s, struct buffer *b)
+{
+	for (size_t i = 0; i < s->nr_threads; i++) {
+		const struct snap_thread *t = &s->threads[i];
+
+		buffer_add_varint(b, t->tid);
+		buffer_add_varint(b, t->slot);
+		buffer_add_varint(b, t->first_serial);
+		buffer_add_varint(b, t->since_ms);
+		buffer_add_varint(b, t->gone);
+		add_name(b, t->name);
+	}
+}
+
+static void decode_threads(struct snapshot *s, struct cursor *c, uint64_t items)
+{
+	s->threads = xcalloc(items, sizeof(*s->threads));
+	s->nr_threads = items;
+	for (uint64_t i = 0; i < items && !c->bad; i++) {
+		struct snap_thread *t = &s->threads[i];
+
+		t->tid = cursor_varint32(c);
+		t->slot = cursor_varint32(c);
+		t->first_serial = cursor_varint(c);
+		t->since_ms = cursor_varint(c);
+		t->gone = cursor_varint_max(c, 1);
+		take_name(c, t->name);
+	}
+}
+
+static uint64_t nr_messages(const struct snapshot *s)
+{
+	return s->nr_messages;
+}
+
+static void encode_messages(const struct snapshot *s, struct buffer *b)
+{
+	for (size_t i = 0; i < s->nr_messages; i++)
+		add_string(b, s->messages[i]);
+}
+
+static void decode_messages(struct snapshot *s, struct cursor *c, uint64_t items)
+{
+	s->messages = xcalloc(items, sizeof(*s->messages));
+	for (uint64_t i = 0; i < items && !c->bad; i++) {
+		s->messages[i] = take_string(c);
+		s->nr_messages = i + 1;
+	}
+}
+
+/* ---- lineages: the steps of all of them first, in the order of the lineages ---------------- */
+
+static uint64_t nr_steps(const struct snapshot *s)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < s->nr_lineages; i++)
+		nr += s->lineages[i].nr_kept;
+	return nr;
+}
+
+static void encode_steps(const struct snapshot *s, struct buffer *b)
+{
+	for (size_t i = 0; i < s->nr_lineages; i++) {
+		const struct snap_step *step = &s->steps[s->lineages[i].first_step];
+
+		for (uint32_t j = 0; j < s->lineages[i].nr_kept; j++) {
+			buffer_add_varint(b, step[j].size);
+			buffer_add_varint(b, step[j].ms);
+			buffer_add_varint(b, step[j].stack);
+		}
+	}
+}
+
+static void decode_steps(struct snapshot *s, struct cursor *c, uint64_t items)
+{
+	s->steps = xcalloc(items, sizeof(*s->steps));
+	s->nr_steps = items;
+	for (uint64_t i = 0; i < items && !c->bad; i++) {
+		s->steps[i].size = cursor_varint(c);
+		s->steps[i].ms = cursor_varint(c);
+		s->steps[i].stack = cursor_varint32(c);
+	}
+}
+
+static uint64_t nr_lineages(const struct snapshot *s)
+{
+	return s->nr_lineages;
+}
+
+static void encode_lineages(const struct snapshot *s, struct buffer *b)
+{
+	for (size_t i = 0; i < s->nr_lineages; i++) {
+		const struct snap_lineage *l = &s->lineages[i];
+		const uint64_t numbers[] = { l->born_size, l->born_stack, l->nr_steps, l->nr_shrinks,
+					     l->changed_ms, l->peak_size, l->nr_kept, l->nr_first,
+					     l->inferred };
+
+		for (size_t j = 0; j < sizeof(numbers) / sizeof(numbers[0]); j++)
+			buffer_add_varint(b, numbers[j]);
+	}
+}
+
+static void decode_lineages(struct snapshot *s, struct cursor *c, uint64_t items)
+{
+	uint64_t first = 0;
+
+	s->lineages = xcalloc(items, sizeof(*s->lineages));
+	s->nr_lineages = items;
+	for (uint64_t i = 0; i < items && !c->bad; i++) {
+		struct snap_lineage *l = &s->lineages[i];
+
+		l->born_size = cursor_varint(c);
+		l->born_stack = cursor_varint32(c);
+		l->nr_steps = cursor_varint(c);
+		l->nr_shrinks = cursor_varint32(c);
+		l->changed_ms = cursor_varint(c);
+		l->peak_size = cursor_varint(c);
+		l->nr_kept = (uint32_t)cursor_varint_max(c, s->nr_steps - first);
+		l->nr_first = (uint32_t)cursor_varint_max(c, l->nr_kept);
+		l->inferred = cursor_varint_max(c, 1);
+		l->first_step = (uint32_t)first;
+		first += l->nr_kept;
+	}
+	if (first != s->nr_steps)
+		cursor_fail(c, c->pos, "steps that no lineage has");
+}
+
+/* ---- blocks, in columns ------------------------------------------------------------------ */
+
+static uint64_t nr_blocks(const struct snapshot *s)
+{
+	return s->nr_blocks;
+}
+
+/* The first column makes room; the others have as many items. */
+static bool same_items(struct snapshot *s, struct cursor *c, uint64_t items)
+{
+	if (items != s->nr_blocks)
+		cursor_fail(c, 0, "other number of blocks than of addresses");
+	return items == s->nr_blocks;
+}
+
+static void encode_addresses(const struct snapshot *s, struct buffer *b)
+{
+	uint64_t address = 0;
+
+	for (size_t i = 0; i < s->nr_blocks; i++) {
+		buffer_add_varint(b, s->blocks[i].address - address);
+		address = s->blocks[i].address;
+	}
+}
+
+static void decode_addresses(struct snapshot *s, struct cursor *c, uint64_t items)
+{
+	uint64_t address = 0;
+
+	s->blocks = xcalloc(items, sizeof(*s->blocks));
+	s->nr_blocks = items;
+	for (uint64_t i = 0; i < items && !c->bad; i++) {
+		size_t start = c->pos;
+
+		if (__builtin_add_overflow(address, cursor_varint(c), &address))
+			cursor_fail(c, start, "address out of range");
+		s->blocks[i].address = address;
+	}
+}
+
+/* A column that is a field as it is. */
+#define PLAIN_COLUMN(name, field, max)                                                             \
+	static void encode_##name(const struct snapshot *s, struct buffer *b)                      \
+	{                                                                                          \
+		for (size_t i = 0; i < s->nr_blocks; i++)                                          \
+			buffer_add_varint(b, s->blocks[i].field);                                  \
+	}                                                                                          \
+	static void decode_##name(struct snapshot *s, struct cursor *c, uint64_t items)            \
+	{                                                                                          \
+		for (uint64_t i = 0; same_items(s, c, items) && i < items && !c->bad; i++)         \
+			s->blocks[i].field = (__typeof__(s->blocks[i].field))cursor_varint_max(c, max); \
+	}
+
+PLAIN_COLUMN(sizes, size, UINT64_MAX)
+PLAIN_COLUMN(block_stacks, stack, UINT32_MAX)
+PLAIN_COLUMN(block_threads, thread, UINT32_MAX)
+PLAIN_COLUMN(families, family, UINT32_MAX)
+
+/* A column whose field is told as its difference from `base`, an expression in s and i. */
+#define SIGNED_COLUMN(name, field, base)                                                           \
+	static void encode_##name(const struct snapshot *s, struct buffer *b)                      \
+	{                                                                                          \
+		for (size_t i = 0; i < s->nr_blocks; i++)                                          \
+			buffer_add_signed(b, difference(s->blocks[i].field, base));                \
+	}                                                                                          \
+	static void decode_##name(struct snapshot *s, struct cursor *c, uint64_t items)            \
+	{                                                                                          \
+		for (uint64_t i = 0; same_items(s, c, items) && i < items && !c->bad; i++)         \
+			s->blocks[i].field = (uint64_t)cursor_signed(c) + (base);                  \
+	}
+
+SIGNED_COLUMN(usables, usable, s->blocks[i].size)
+SIGNED_COLUMN(births, birth_ms, i ? s->blocks[i - 1].birth_ms : 0)
+
+/* Serials: slots in one column, counts in the other, as neighbours often share the slot. */
+static void encode_slots(const struct snapshot *s, struct buffer *b)
+{
+	for (size_t i = 0; i < s->nr_blocks; i++)
+		buffer_add_varint(b, s->blocks[i].serial >> HS_SERIAL_SLOT_SHIFT);
+}
+
+static void decode_slots(struct snapshot *s, struct cursor *c, uint64_t items)
+{
+	for (uint64_t i = 0; same_items(s, c, items) && i < items && !c->bad; i++)
+		s->blocks[i].serial = cursor_varint_max(c, UINT16_MAX) << HS_SERIAL_SLOT_SHIFT;
+}
+
+static void encode_serials(const struct snapshot *s, struct buffer *b)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < s->nr_blocks; i++) {
+		uint64_t mine = s->blocks[i].serial & SERIAL_COUNT;
+
+		buffer_add_signed(b, difference(mine, count));
+		count = mine;
+	}
+}
+
+static void decode_serials(struct snapshot *s, struct cursor *c, uint64_t items)
+{
+	uint64_t count = 0;
+
+	for (uint64_t i = 0; same_items(s, c, items) && i < items && !c->bad; i++) {
+		size_t start = c->pos;
+
+		count += (uint64_t)cursor_signed(c);
+		if (count > SERIAL_COUNT)
+			cursor_fail(c, start, "serial out of range");
+		s->blocks[i].serial |= count & SERIAL_COUNT;
+	}
+}
+
+/* 0: none; else 1 + the signed difference from the number that would be next, as lineages are
+ * mostly in the order of the blocks. */
+static void encode_block_lineages(const struct snapshot *s, struct buffer *b)
+{
+	uint32_t next = 1;
+
+	for (size_t i = 0; i < s->nr_blocks; i++) {
+		int64_t diff = (int64_t)s->blocks[i].lineage - next;
+
+		if (!s->blocks[i].lineage) {
+			buffer_add_byte(b, 0);
+			continue;
+		}
+		buffer_add_varint(b, 1 + (((uint64_t)diff << 1) ^ (diff < 0 ? UINT64_MAX : 0)));
+		next = s->blocks[i].lineage + 1;
+	}
+}
+
+static void decode_block_lineages(struct snapshot *s, struct cursor *c, uint64_t items)
+{
+	uint64_t next = 1;
+
+	for (uint64_t i = 0; same_items(s, c, items) && i < items && !c->bad; i++) {
+		size_t start = c->pos;
+		uint64_t value = cursor_varint(c), lineage;
+
+		if (!value--)
+			continue;
+		lineage = next + ((value >> 1) ^ (value & 1 ? UINT64_MAX : 0));
+		if (!lineage || lineage > s->nr_lineages) {
+			cursor_fail(c, start, "lineage out of range");
+			return;
+		}
+		s->blocks[i].lineage = (uint32_t)lineage;
+		next = lineage + 1;
+	}
+}
+
+/* ---- all --------------------------------------------------------------------------------- */
+
+#define KIND(a, b, c, d, min, name, items, what)                                                   \
+	{ HS_CHUNK_ID(a, b, c, d), min, name, items, encode_##what, decode_##what }
+
+const struct snap_chunk_kind snap_chunk_kinds[] = {
+	KIND('M', 'E', 'T', 'A', 82, "process and coverage", one_item, meta),
+	KIND('M', 'O', 'D', 'U', 11, "modules", nr_modules, modules),
+	KIND('N', 'O', 'D', 'E', 3, "stack nodes", nr_nodes, nodes),
+	KIND('S', 'T', 'A', 'K', 8, "stacks", nr_stacks, stacks),
+	KIND('T', 'H', 'R', 'D', 6, "threads", nr_threads, threads),
+	KIND('M', 'S', 'G', 'S', 1, "messages", nr_messages, messages),
+	KIND('S', 'T', 'E', 'P', 3, "steps", nr_steps, steps),
+	KIND('L', 'I', 'N', 'E', 9, "lineages", nr_lineages, lineages),
+	KIND('B', 'A', 'D', 'R', 1, "block addresses", nr_blocks, addresses),
+	KIND('B', 'S', 'I', 'Z', 1, "block sizes", nr_blocks, sizes),
+	KIND('B', 'U', 'S', 'A', 1, "block usable sizes", nr_blocks, usables),
+	KIND('B', 'S', 'L', 'T', 1, "block thread slots", nr_blocks, slots),
+	KIND('B', 'S', 'E', 'R', 1, "block serials", nr_blocks, serials),
+	KIND('B', 'B', 'I', 'R', 1, "block births", nr_blocks, births),
+	KIND('B', 'S', 'T', 'K', 1, "block stacks", nr_blocks, block_stacks),
+	KIND('B', 'T', 'H', 'R', 1, "block threads", nr_blocks, block_threads),
+	KIND('B', 'L', 'I', 'N', 1, "block lineages", nr_blocks, block_lineages),
+	KIND('B', 'F', 'A', 'M', 1, "block families", nr_blocks, families),
+	{ 0, 0, NULL, NULL, NULL, NULL },
+};
+
+const struct snap_chunk_kind *snap_chunk_kind(uint32_t id)
+{
+	const struct snap_chunk_kind *kind = snap_chunk_kinds;
+
+	while (kind->id && kind->id != id)
+		kind++;
+	return kind->id ? kind : NULL;
+}

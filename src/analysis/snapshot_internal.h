@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * snapshot_internal.h - what the files that make and keep a struct snapshot share.
+ */
+#ifndef HEAPSTORY_ANALYSIS_SNAPSHOT_INTERNAL_H
+#define HEAPSTORY_ANALYSIS_SNAPSHOT_INTERNAL_H
+
+#include "analysis/snapshot.h"
+#include "store/reader.h"
+#include "store/snapshot_file.h"
+
+struct buffer;
+struct cursor;
+
+#define SNAP_PROBLEM_LEN 256u
+
+/* ---- snapshot_encode.c: the chunks of a snapshot file ---- */
+
+struct snap_chunk_kind {
+	uint32_t id;                    /* HS_CHUNK_ID */
+	uint32_t min_bytes;             /* that an item takes at least */
+	const char *name;               /* "block addresses" */
+	uint64_t (*items)(const struct snapshot *s);
+	void (*encode)(const struct snapshot *s, struct buffer *b);
+	/*
+	 * Fills its part of s; what is malformed makes the cursor bad. Kinds are decoded in the
+	 * order of the table, so that counts are known before what refers to them.
+	 */
+	void (*decode)(struct snapshot *s, struct cursor *c, uint64_t items);
+};
+
+/* All kinds, in order; ends with id 0. A file has one chunk of each. */
+extern const struct snap_chunk_kind snap_chunk_kinds[];
+
+/* The kind with this id, or NULL. */
+const struct snap_chunk_kind *snap_chunk_kind(uint32_t id);
+
+/* ---- snapshot.c ---- */
+
+/* Reads one chunk into its part of the snapshot: checksum, packing, form. 0 or -HS_E_*. */
+int snapshot_decode_chunk(const struct snapshot_file *file, const struct hs_chunk *chunk,
+			  const struct snap_chunk_kind *kind, struct snapshot *s, struct hs_error *err);
+/* Reads all of a file; the result has passed snapshot_valid(). On success the caller owns *ret. */
+int snapshot_decode(const struct snapshot_file *file, struct snapshot **ret, struct hs_error *err);
+
+/* ---- snapshot_validate.c ---- */
+
+struct snap_problem {
+	uint32_t id;                    /* HS_CHUNK_ID of the chunk that is to blame */
+	char text[SNAP_PROBLEM_LEN];
+};
+
+/*
+ * Every number in range, every order kept, every sum right. False if not, with the first problem
+ * found. Assumes only that the arrays have the lengths that the snapshot says.
+ */
+bool snapshot_valid(const struct snapshot *s, struct snap_problem *ret_problem);
+
+/* ---- snapshot_nodes.c: finding nodes by (parent, pc, module) ---- */
+
+struct node_table {
+	uint32_t *slots;                /* number of a node, 0: empty */
+	uint64_t mask;
+};
+
+/* For up to `nr` nodes. */
+void node_table_init(struct node_table *t, uint64_t nr);
+void node_table_release(struct node_table *t);
+/*
+ * The number of the node in nodes[] that equals nodes[nr]: an earlier one, or nr itself, which is
+ * in the table from now on. Node 0 is not to be asked for.
+ */
+uint32_t node_table_add(struct node_table *t, const struct snap_node *nodes, uint32_t nr);
+
+/* ---- snapshot_store.c, snapshot_blocks.c: from the store ---- */
+
+/* First problem of each array; "" where there is none. The last one is that of the header. */
+#define SNAP_FINDING_HEADER HS_NR_ARRAYS
+struct snap_findings {
+	char text[HS_NR_ARRAYS + 1][SNAP_PROBLEM_LEN];
+};
+
+/* Keeps the text if it is the first of that array; findings may be NULL. */
+void snap_finding(struct snap_findings *findings, unsigned int array, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * Makes a snapshot of a copied store, whose records are moved about on the way. What a kill or an
+ * overrun freeze can have left half done is dropped and counted; a store whose stacks, nodes,
+ * modules or strings cannot be right is refused. findings may be NULL. 0 or -HS_E_*.
+ */
+int snapshot_from_image(struct store_image *image, struct snapshot **ret,
+			struct snap_findings *findings, struct hs_error *err);
+
+/* Numbers of the store as numbers of the snapshot. */
+struct snap_maps {
+	uint32_t *stacks;               /* by stack of the store */
+	uint64_t nr_stacks;
+	uint32_t *threads;              /* by slot; 0: not used */
+	uint64_t nr_threads;
+};
+
+/* Per stack of the snapshot: what the reader dropped and the totals still have. */
+struct snap_dropped {
+	uint64_t count, bytes;
+};
+
+/*
+ * Fills blocks, lineages, steps, dropped_blocks, in_doubt (blocks in flight whose thread says it
+ * is doing nothing) and the live totals. dropped[] has nr_stacks elements.
+ */
+void snapshot_take_blocks(struct snapshot *s, struct store_image *image, const struct snap_maps *maps,
+			  struct snap_dropped *dropped, struct snap_findings *findings);
+
+/* Sorts records by address, where they lie. */
+void records_sort(struct hs_record *records, uint64_t nr);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * summary.c - the few numbers of a store that need no copy of it, and the switch of its mode.
+ */
+#include "store/reader.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/freeze.h"
+#include "store/place.h"
+#include "store/process.h"
+#include "util/error.h"
+
+static bool read_whole(int fd, void *buf, size_t len, uint64_t off)
+{
+	return pread(fd, buf, len, (off_t)off) == (ssize_t)len;
+}
+
+static int read_parts(int fd, const char *path, struct hs_header *h, struct hs_control *c,
+		      struct hs_error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return hs_error_system(err, "read", path);
+	if (!S_ISREG(st.st_mode) || !read_whole(fd, h, sizeof(*h), HS_HEADER_OFF) ||
+	    !read_whole(fd, c, sizeof(*c), HS_CONTROL_OFF) ||
+	    memcmp(h->magic, HS_STORE_MAGIC, sizeof(h->magic)))
+		return hs_error_set(err, HS_E_FORMAT, "'%s' is not a store", path);
+	if (h->version != HS_STORE_VERSION || h->must_know || h->header_size != sizeof(*h))
+		return hs_error_set(err, HS_E_VERSION, "'%s' is a store of version %u; this heapstory reads version %u",
+				    path, h->version, HS_STORE_VERSION);
+	return 0;
+}
+
+/* What threads have not told the header yet. */
+static void add_unflushed(int fd, const struct hs_header *h, struct store_summary *ret)
+{
+	const struct hs_array *a = &h->arrays[HS_ARRAY_THREADS];
+	uint64_t count = a->count < a->ready ? a->count : a->ready;
+
+	/* A slot has 16 bits of a serial, so no more can be real. */
+	if (a->elem_size != sizeof(struct hs_thread) || a->shift > 32 || count > 65536)
+		return;
+	for (uint64_t i = 0; i < count; i++) {
+		uint32_t k = hs_array_extent(a->shift, i);
+		struct hs_thread t;
+
+		if (k >= HS_NR_EXTENTS ||
+		    !read_whole(fd, &t, sizeof(t), a->extent[k] + (i - hs_array_first(a->shift, k)) * sizeof(t)))
+			return;
+		ret->live_bytes = (int64_t)((uint64_t)ret->live_bytes + (uint64_t)t.unflushed_bytes);
+		ret->live_count = (int64_t)((uint64_t)ret->live_count + (uint64_t)t.unflushed_count);
+	}
+}
+
+static bool runs(const struct hs_header *h)
+{
+	uint8_t boot_id[16];
+
+	return (h->state == HS_STATE_RECORDING || h->state == HS_STATE_STOPPED) &&
+	       process_boot_id(boot_id) && !memcmp(boot_id, h->boot_id, sizeof(boot_id)) &&
+	       process_runs((pid_t)h->pid, h->start_ticks);
+}
+
+int store_summary(const char *path, struct store_summary *ret, struct hs_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct hs_header h;
+	struct hs_control c;
+	int res;
+
+	if (fd < 0)
+		return hs_error_system(err, "open", path);
+	res = read_parts(fd, path, &h, &c, err);
+	if (!res) {
+		*ret = (struct store_summary){
+			.pid = h.pid,
+			.state = h.state,
+			.flags = h.flags,
+			.generation = h.generation,
+			.mode = c.word & HS_CONTROL_MODE,
+			.live_bytes = h.live_bytes,
+			.live_count = h.live_count,
+			.start_real_ns = h.start_real_ns,
+			.start_after_ms = h.start_after_ns / 1000000,
+			.since_ms = c.mode_since_ms,
+			.nr_snapshots = c.nr_snapshots,
+			.supervisor = c.supervisor,
+			.alive = runs(&h),
+		};
+		memcpy(ret->comm, h.comm, sizeof(ret->comm) - 1);
+		if (ret->alive && monotonic_ns() > h.start_ns)
+			ret->now_ms = (monotonic_ns() - h.start_ns) / 1000000;
+		add_unflushed(fd, &h, ret);
+	}
+	close(fd);
+	return res;
+}
+
+bool store_alive(const char *path)
+{
+	struct store_summary s;
+
+	return !store_summary(path, &s, NULL) && s.alive;
+}
+
+/* ---- mode -------------------------------------------------------------------------------- */
+
+static bool recording(uint32_t mode)
+{
+	return mode == HS_MODE_LIVE || mode == HS_MODE_SAMPLE || mode == HS_MODE_FULL;
+}
+
+/* With the lock held, so that nobody else switches. Freezes are none of its business. */
+static void switch_mode(struct hs_control *c, uint32_t mode, uint64_t now_ms)
+{
+	uint32_t word = __atomic_load_n(&c->word, __ATOMIC_SEQ_CST), old, new;
+
+	do {
+		old = word & HS_CONTROL_MODE;
+		/* Blocks that are known are followed until they are gone. */
+		new = mode == HS_MODE_OFF && old != HS_MODE_OFF ? (uint32_t)HS_MODE_DRAIN : mode;
+		if (old == new)
+			return;
+	} while (!__atomic_compare_exchange_n(&c->word, &word, (word & ~HS_CONTROL_MODE) | new, false,
+					      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+	if (recording(old) && now_ms > c->mode_since_ms)
+		c->live_ms += now_ms - c->mode_since_ms;
+	c->mode_since_ms = now_ms;
+}
+
+int store_mode_set(const char *path, enum hs_mode mode, struct hs_error *err)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct freezer f = { .fd = -1 };
+	struct hs_header h;
+	struct hs_control c;
+	int res;
+
+	if (fd < 0)
+		return hs_error_system(err, "open", path);
+	res = read_parts(fd, path, &h, &c, err);
+	if (!res && !runs(&h))
+		res = hs_error_set(err, HS_E_STATE, "the program of '%s' does not run any more", path);
+	if (!res && h.state == HS_STATE_STOPPED)
+		res = hs_error_set(err, HS_E_STATE, "process %u has stopped recording for good", h.pid);
+	if (!res)
+		res = freezer_init(&f, fd, h.flags, path, err);
+	if (!res)
+		switch_mode(f.control, mode, monotonic_ns() > h.start_ns ?
+						     (monotonic_ns() - h.start_ns) / 1000000 : 0);
+	freezer_release(&f);
+	close(fd);
+	return res;
+}
