@@ -8,6 +8,26 @@
 #include "symbolizer/symtab.h"
 #include "util/error.h"
 
+#include <stdlib.h>
+
+/* What symtab.h promises of ranges and of the starts of symbols. */
+static void check_table(const struct symtab *table)
+{
+	size_t i;
+
+	for (i = 1; i < table->nr_ranges; i++)
+		if (table->ranges[i].start < table->ranges[i - 1].end)
+			abort();
+	for (i = 0; i < table->nr_symbols; i++) {
+		const struct symbol *symbol = &table->symbols[i];
+		size_t found = symtab_find(table, symbol->start);
+
+		if (found == SYMTAB_NONE ? !symbol->label :
+					   table->symbols[found].start > symbol->start)
+			abort();
+	}
+}
+
 void fuzz_one(const uint8_t *data, size_t len)
 {
 	struct elf_file elf;
@@ -22,6 +42,7 @@ void fuzz_one(const uint8_t *data, size_t len)
 	symtab_add_full(&table, &elf);
 	symtab_add_dynamic(&table, &elf);
 	symtab_finish(&table);
+	check_table(&table);
 	for (uint64_t address = 0; address < 0x20000; address += 0x11)
 		symtab_find(&table, address);
 	if (elf_dynamic(&elf, &dynamic))
