@@ -78,9 +78,10 @@ static bool has_build_id(const struct elf_file *elf, const uint8_t *id, size_t l
 }
 
 /* Whether elf is the module's file; where it is not, *ret_why becomes one line (once). */
-static bool judge_own(const struct symbolizer_module *module, const char *path,
-		      const struct elf_file *elf, char **ret_why)
+static bool judge_own(const struct symbolizer_module *module, const struct elf_file *elf,
+		      char **ret_why)
 {
+	const char *path = module->path;
 	char have[2 * ELF_BUILD_ID_MAX + 1], want[2 * ELF_BUILD_ID_MAX + 1];
 	char *why;
 
@@ -89,7 +90,7 @@ static bool judge_own(const struct symbolizer_module *module, const char *path,
 			return true;
 		build_id_text(module->build_id, module->build_id_len, want, sizeof(want));
 		build_id_text(elf->build_id, elf->build_id_len, have, sizeof(have));
-		why = xasprintf("'%s' has %s%s, not the build id %s of the program's", path,
+		why = xasprintf("'%s' has %s%s, not the build id %s that was loaded", path,
 				elf->build_id_len ? "the build id " : "no build id", have, want);
 	} else if (!module->inode) {
 		return true;
@@ -110,7 +111,7 @@ static bool try_own(const struct symbolizer_module *module, const char *path,
 {
 	if (elf_open(ret, path, NULL) < 0)
 		return false;
-	if (judge_own(module, path, ret, ret_why))
+	if (judge_own(module, ret, ret_why))
 		return true;
 	elf_release(ret);
 	return false;
