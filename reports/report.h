@@ -27,6 +27,8 @@ enum report_unit {
 	UNIT_BYTES,
 	UNIT_BYTES_DELTA,
 	UNIT_BYTES_RATE,                /* with one decimal, signed */
+	UNIT_AVERAGE,                   /* bytes, rounded */
+	UNIT_SHARE,                     /* percent of the same member of totals */
 	UNIT_AGO,                       /* seconds as a duration */
 	UNIT_CHAIN,                     /* callers of the stack; path is that of the stack */
 	UNIT_OK,                        /* true: "ok", false: "damaged" */
@@ -44,6 +46,7 @@ struct report_view {
 	const struct report_column *columns; /* the last one takes the width that is left */
 	size_t nr_columns;              /* 0: no table, `beneath` prints all of a row */
 	const char *total_key;          /* text of the last column in the line of totals; NULL: no line */
+	void (*above)(struct report *report, const json_t *row);   /* lines before a row, or NULL */
 	void (*beneath)(struct report *report, const json_t *row); /* lines after a row, or NULL */
 	const char *empty;              /* what is said where there are no rows, or NULL */
 };
@@ -68,7 +71,8 @@ struct report {
 	bool *hidden;                   /* text: columns */
 	int *widths;                    /* text: of columns; NULL: not laid out yet */
 	json_t *waiting;                /* text: rows that come before the layout */
-	bool first_done;
+	size_t nr_printed;              /* text: rows that above and beneath were called for */
+	const char *zone;               /* for `above`: what it last printed */
 };
 
 /*

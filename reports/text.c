@@ -56,6 +56,13 @@ static char *cell_text(const struct report *r, const struct report_column *c, co
 	case UNIT_BYTES:
 		return xstrdup(number < 0 ? units_format_size_delta(number, text) :
 			       units_format_size((uint64_t)number, text));
+	case UNIT_AVERAGE:
+		return xstrdup(units_format_size((uint64_t)(json_number_value(value) + 0.5), text));
+	case UNIT_SHARE: {
+		double all = json_number_value(report_get(r->totals, c->path));
+
+		return all > 0 ? xasprintf("%.1f%%", 100 * json_number_value(value) / all) : xstrdup("");
+	}
 	case UNIT_BYTES_DELTA:
 		return xstrdup(units_format_size_delta(number, text));
 	case UNIT_AGO:
@@ -181,10 +188,13 @@ static void print_cells(struct report *r, const json_t *row, const char *last_te
 
 static void print_row(struct report *r, const json_t *row)
 {
+	if (r->view->above)
+		r->view->above(r, row);
 	if (r->view->nr_columns)
 		print_cells(r, row, NULL);
 	if (r->view->beneath)
 		r->view->beneath(r, row);
+	r->nr_printed++;
 }
 
 /* Now the widths are known: prints what waited. */

@@ -140,3 +140,63 @@ void heap_release(struct heap *h)
 	free(h->rows);
 	memset(h, 0, sizeof(*h));
 }
+
+/* ---- zones ------------------------------------------------------------------------------- */
+
+struct zone_of_row {
+	const char *name;
+	size_t row;
+	uint64_t zone_bytes;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct zone_of_row *)a)->name, ((const struct zone_of_row *)b)->name);
+}
+
+static int by_zone_bytes(const void *a, const void *b)
+{
+	const struct zone_of_row *x = a, *y = b;
+	int order;
+
+	if (x->zone_bytes != y->zone_bytes)
+		return x->zone_bytes < y->zone_bytes ? 1 : -1;
+	order = strcmp(x->name, y->name);
+	return order ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+size_t heap_order_by_zone(struct heap *h, struct heap_zone **ret_zones)
+{
+	struct zone_of_row *of = xmallocarray(h->nr_rows + 1, sizeof(*of));
+	struct heap_row *rows = xmallocarray(h->nr_rows + 1, sizeof(*rows));
+	struct heap_zone *zones = xcalloc(h->nr_rows + 1, sizeof(*zones));
+	size_t nr = 0, end;
+
+	for (size_t i = 0; i < h->nr_rows; i++) {
+		const char *zone = grouping_get(h->grouping, h->rows[i].group)->zone;
+
+		of[i] = (struct zone_of_row){ zone ? zone : "", i, 0 };
+	}
+	qsort(of, h->nr_rows, sizeof(*of), by_name);
+	for (size_t i = 0; i < h->nr_rows; i = end) {
+		uint64_t bytes = 0;
+
+		for (end = i; end < h->nr_rows && !strcmp(of[end].name, of[i].name); end++)
+			bytes += h->rows[of[end].row].bytes;
+		for (size_t k = i; k < end; k++)
+			of[k].zone_bytes = bytes;
+	}
+	qsort(of, h->nr_rows, sizeof(*of), by_zone_bytes);
+	for (size_t i = 0; i < h->nr_rows; i++) {
+		rows[i] = h->rows[of[i].row];
+		if (!i || strcmp(of[i].name, of[i - 1].name))
+			zones[nr++].name = of[i].name;
+		zones[nr - 1].count += rows[i].count;
+		zones[nr - 1].bytes += rows[i].bytes;
+	}
+	free(h->rows);
+	free(of);
+	h->rows = rows;
+	*ret_zones = zones;
+	return nr;
+}

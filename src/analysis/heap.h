@@ -41,4 +41,16 @@ void heap_build(struct heap *ret, struct names *names, const struct filter *filt
 		const struct group_options *options, enum sort_by sort);
 void heap_release(struct heap *heap);
 
+/* A zone among the rows of a heap that is split by zones. */
+struct heap_zone {
+	const char *name;               /* "" where it is not known; lives as long as the heap */
+	uint64_t count, bytes;
+};
+
+/*
+ * Brings the rows of each zone together, the zone with the most bytes first, without changing
+ * their order within a zone. Returns the number of zones; the caller frees *ret_zones.
+ */
+size_t heap_order_by_zone(struct heap *heap, struct heap_zone **ret_zones);
+
 #endif

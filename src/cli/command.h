@@ -37,7 +37,7 @@ int say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Says err->text; returns EXIT_TROUBLE. */
 int say_error(const struct hs_error *err);
 
-/* Prints the help of a command to standard output. */
+/* Prints the help of a command, or the list of all for NULL, to standard output. */
 void command_help(const struct command *command);
 
 /* By name, or NULL. */

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_heap.c - heapstory heap: groups of live blocks, or the blocks themselves by address.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analysis/names.h"
+#include "analysis/pattern.h"
+#include "analysis/snapshot.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/read.h"
+#include "cli/views.h"
+#include "reports/rows.h"
+#include "symbolizer/symbolizer.h"
+#include "util/alloc.h"
+#include "util/error.h"
+
+struct heap_options {
+	const char *addresses;
+	bool show_sizes, zones;
+};
+
+static int own(void *context, struct args *a)
+{
+	struct heap_options *o = context;
+
+	if (args_is(a, "--addresses", NULL)) {
+		o->addresses = args_value(a);
+		return o->addresses ? 1 : -1;
+	}
+	if (args_is(a, "--show-sizes", NULL)) {
+		o->show_sizes = true;
+		return 1;
+	}
+	if (args_is(a, "--zones", NULL)) {
+		o->zones = true;
+		return 1;
+	}
+	return 0;
+}
+
+/* ---- groups ------------------------------------------------------------------------------ */
+
+static json_t *heap_totals(const struct heap *h, const struct snapshot *s)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "count", json_integer((json_int_t)h->count));
+	json_object_set_new(o, "bytes", json_integer((json_int_t)h->bytes));
+	json_object_set_new(o, "usable", json_integer((json_int_t)h->usable));
+	json_object_set_new(o, "peak_bytes", json_integer((json_int_t)s->peak_bytes));
+	json_object_set_new(o, "peak_count", json_integer((json_int_t)s->peak_count));
+	json_object_set_new(o, "peak_s", json_real(rows_seconds(s, s->peak_ms)));
+	json_object_set_new(o, "allocations", json_integer((json_int_t)s->born_count));
+	json_object_set_new(o, "temporary", json_integer((json_int_t)s->temporary));
+	json_object_set_new(o, "rows", json_integer((json_int_t)h->nr_rows));
+	return o;
+}
+
+/* Brings the rows of each zone together, largest zone first; returns the zones for the totals. */
+static json_t *order_by_zone(struct heap *h)
+{
+	struct heap_zone *zones;
+	size_t nr = heap_order_by_zone(h, &zones);
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < nr; i++) {
+		json_t *o = json_object();
+
+		json_object_set_new(o, "zone", *zones[i].name ? report_string(zones[i].name) : json_null());
+		json_object_set_new(o, "count", json_integer((json_int_t)zones[i].count));
+		json_object_set_new(o, "bytes", json_integer((json_int_t)zones[i].bytes));
+		json_array_append_new(list, o);
+	}
+	free(zones);
+	return list;
+}
+
+static int print_groups(struct source *src, struct read_options *o, const struct heap_options *mine)
+{
+	struct group_options by = { o->by, mine->show_sizes, mine->zones, src->snapshot->taken_ms };
+	struct report_style style = style_for(o);
+	struct report_column columns[] = {
+		{ "BYTES", "bytes", UNIT_BYTES, false },
+		{ "SHARE", "bytes", UNIT_SHARE, false },
+		{ "COUNT", "count", UNIT_COUNT, false },
+		{ "AVG", "avg", UNIT_AVERAGE, false },
+		*view_group_column(o->by),
+	};
+	struct report_view view = {
+		.columns = columns,
+		.nr_columns = sizeof(columns) / sizeof(columns[0]),
+		.total_key = "total",
+		.above = mine->zones ? view_zone_title : NULL,
+		.beneath = o->by == GROUP_STACK ? view_full_stack : NULL,
+		.empty = "no live blocks",
+	};
+	struct report report;
+	struct heap heap;
+	json_t *totals;
+	size_t nr;
+
+	if (mine->show_sizes)
+		columns[3] = (struct report_column){ "SIZE", "size", UNIT_COUNT, false };
+	if (!filter_is_empty(&o->filter))
+		view.empty = "no live block passes the filters";
+	heap_build(&heap, src->names, &o->filter, &by, o->sort);
+	totals = heap_totals(&heap, src->snapshot);
+	if (mine->zones)
+		json_object_set_new(totals, "zones", order_by_zone(&heap));
+	report_begin(&report, &style, "heap", &view, rows_target(src->snapshot),
+		     rows_coverage(src->snapshot), totals);
+	report_suspects(&report, json_null()); /* not looked for in this version */
+	nr = heap.nr_rows < o->nr_rows ? heap.nr_rows : o->nr_rows;
+	for (size_t i = 0; i < nr; i++)
+		report_row(&report, rows_heap(&heap, &heap.rows[i], src->names));
+	report_end(&report, heap.nr_rows - nr);
+	heap_release(&heap);
+	return EXIT_DONE;
+}
+
+/* ---- blocks ------------------------------------------------------------------------------ */
+
+static int nothing_matches(const struct snapshot *s, const struct pattern *pattern, const char *text)
+{
+	struct pattern_nearest n;
+
+	pattern_nearest(pattern, s, &n);
+	if (n.nr_below && n.nr_above)
+		return say("no block matches '%s'; the nearest sizes are %" PRIu64 " (%zu) and %" PRIu64
+			   " (%zu)", text, n.below, n.nr_below, n.above, n.nr_above);
+	if (n.nr_below || n.nr_above)
+		return say("no block matches '%s'; the nearest size is %" PRIu64 " (%zu)", text,
+			   n.nr_below ? n.below : n.above, n.nr_below ? n.nr_below : n.nr_above);
+	return say("no block matches '%s'; there are no live blocks", text);
+}
+
+struct block_order {
+	const struct snap_block *blocks;
+};
+
+static int by_size(const void *a, const void *b, void *context)
+{
+	const struct snap_block *blocks = ((struct block_order *)context)->blocks;
+	size_t m = *(const size_t *)a, n = *(const size_t *)b;
+
+	if (blocks[m].size != blocks[n].size)
+		return blocks[m].size < blocks[n].size ? 1 : -1;
+	return (m > n) - (m < n);
+}
+
+static int print_blocks(struct source *src, struct read_options *o, const char *text)
+{
+	static const struct report_column columns[] = {
+		{ "ADDRESS", "address", UNIT_TEXT, false },
+		{ "SIZE", "size", UNIT_COUNT, false },
+		{ "USABLE", "usable", UNIT_COUNT, false },
+		{ "AGE", "age_s", UNIT_AGO, false },
+		{ "ZONE", "zone", UNIT_TEXT, true },
+		{ "SITE", "stack", UNIT_CHAIN, false },
+	};
+	static const struct report_view view = {
+		.columns = columns, .nr_columns = sizeof(columns) / sizeof(columns[0]),
+		.empty = "no block passes the filters",
+	};
+	const struct snapshot *s = src->snapshot;
+	struct report_style style = style_for(o);
+	struct block_order order = { s->blocks };
+	size_t *found, nr = 0, nr_alloc = 0, nr_shown;
+	struct filter_side side;
+	struct pattern pattern;
+	struct report report;
+	uint64_t bytes = 0;
+	struct hs_error err = { 0 };
+	bool any = false;
+
+	if (pattern_parse(text, &pattern, &err))
+		return say_error(&err);
+	found = xmalloc(1);
+	filter_side_init(&side, &o->filter, src->names, s->taken_ms);
+	for (size_t i = 0; i < s->nr_blocks; i++) {
+		if (!pattern_matches(&pattern, s->blocks[i].size))
+			continue;
+		any = true;
+		if (!filter_passes(&side, &s->blocks[i]))
+			continue;
+		found = xgrow(found, &nr_alloc, nr + 1, sizeof(*found));
+		found[nr++] = i;
+		bytes += s->blocks[i].size;
+	}
+	filter_side_release(&side);
+	if (!any)
+		nothing_matches(s, &pattern, text);
+	if (o->sort == SORT_BYTES)
+		qsort_r(found, nr, sizeof(*found), by_size, &order);
+	report_begin(&report, &style, "heap", &view, rows_target(s), rows_coverage(s),
+		     json_pack("{s:I,s:I}", "count", (json_int_t)nr, "bytes", (json_int_t)bytes));
+	nr_shown = nr < o->nr_rows ? nr : o->nr_rows;
+	for (size_t i = 0; i < nr_shown; i++)
+		report_row(&report, rows_block(src->names, &s->blocks[found[i]]));
+	report_end(&report, nr - nr_shown);
+	free(found);
+	return EXIT_DONE;
+}
+
+/* ---- command ----------------------------------------------------------------------------- */
+
+static int run(int argc, char **argv)
+{
+	struct heap_options mine = { NULL, false, false };
+	struct symbolizer *symbolizer = NULL;
+	struct source source = { 0 };
+	struct read_options o;
+	int status;
+
+	read_options_init(&o);
+	status = read_options_parse(&o, argc, argv, READ_STACKS | READ_ROWS | READ_GROUPS | READ_FILTERS,
+				    own, &mine);
+	if (!status)
+		status = need_operands(&o, 1, argv[0], "TARGET");
+	if (!status && mine.zones && (o.by == GROUP_THREAD || o.by == GROUP_AGE))
+		status = say("--zones does not go with --by thread and --by age");
+	if (!status && o.sort == SORT_DELTA)
+		status = say("--sort delta is for 'heapstory diff'; here it is bytes or count");
+	if (status)
+		goto out;
+	symbolizer = symbolizer_for(&o);
+	status = source_open(&source, o.operands[0], symbolizer);
+	if (status)
+		goto out;
+	status = mine.addresses ? print_blocks(&source, &o, mine.addresses) :
+		 print_groups(&source, &o, &mine);
+out:
+	source_close(&source);
+	symbolizer_free(symbolizer);
+	read_options_release(&o);
+	return status;
+}
+
+const struct command cmd_heap = {
+	.name = "heap",
+	.summary = "live blocks by groups, or one by one",
+	.usage = "TARGET [--by WHAT] [--addresses PATTERN] [options]",
+	.options =
+		READ_HELP_BY
+		"  --addresses PATTERN  list the blocks: 'all', '[1m+]', '[64]', '[1k-2k]', '[-64]'\n"
+		"  --show-sizes         a row for each size of block\n"
+		"  --zones              a table for each zone\n"
+		"  --sort bytes|count   order of the rows\n"
+		READ_HELP_ROWS READ_HELP_FILTERS READ_HELP_STACKS READ_HELP_JSON,
+	.example = "heapstory heap 4242 --by module\n"
+		   "heapstory heap exit.hs --addresses '[1m+]'\n",
+	.run = run,
+};

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * views.c - columns and lines that the text of several commands has in common; see views.h.
+ */
+#include "cli/views.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/alloc.h"
+#include "util/units.h"
+
+/* ---- groups ------------------------------------------------------------------------------ */
+
+static const struct report_column last_columns[] = {
+	[GROUP_SITE] = { "SITE", "stack", UNIT_CHAIN, false },
+	[GROUP_STACK] = { "STACK", "stack", UNIT_CHAIN, false },
+	[GROUP_FUNCTION] = { "FUNCTION", "key", UNIT_TEXT, false },
+	[GROUP_MODULE] = { "MODULE", "key", UNIT_TEXT, false },
+	[GROUP_ZONE] = { "ZONE", "key", UNIT_TEXT, false },
+	[GROUP_THREAD] = { "THREAD", "key", UNIT_TEXT, false },
+	[GROUP_SIZE] = { "SIZE", "key", UNIT_TEXT, false },
+	[GROUP_AGE] = { "AGE", "key", UNIT_TEXT, false },
+};
+
+const struct report_column *view_group_column(enum group_by by)
+{
+	return &last_columns[by];
+}
+
+void view_full_stack(struct report *r, const json_t *row)
+{
+	text_stack(r, json_object_get(row, "stack"), json_object_get(row, "cut"), 4);
+}
+
+void view_zone_title(struct report *r, const json_t *row)
+{
+	const char *name = json_string_value(json_object_get(row, "zone"));
+	const json_t *zones = json_object_get(r->totals, "zones"), *zone;
+	char bytes[REPORT_TEXT_LEN];
+	size_t i;
+
+	name = name ? name : "";
+	if (r->zone && !strcmp(r->zone, name))
+		return;
+	r->zone = name;
+	json_array_foreach(zones, i, zone) {
+		const char *other = json_string_value(json_object_get(zone, "zone"));
+
+		if (strcmp(other ? other : "", name))
+			continue;
+		r->zone = other ? other : ""; /* lives as long as the totals */
+		fprintf(r->style.out, "%szone %s: %" JSON_INTEGER_FORMAT " blocks, %s%s\n",
+			text_colour(r, "bold"), *name ? name : "(unknown)",
+			json_integer_value(json_object_get(zone, "count")),
+			text_bytes((uint64_t)json_integer_value(json_object_get(zone, "bytes")), bytes),
+			text_colour(r, "reset"));
+	}
+}
+
+/* ---- blocks ------------------------------------------------------------------------------ */
+
+void view_block(struct report *r, const json_t *row)
+{
+	const char *zone = json_string_value(json_object_get(row, "zone"));
+	const json_t *lineage = json_object_get(row, "lineage");
+	json_int_t size = json_integer_value(json_object_get(row, "size"));
+	json_int_t serial = json_integer_value(json_object_get(row, "serial"));
+	json_int_t offset = json_integer_value(json_object_get(row, "contains_offset"));
+	double age = json_number_value(json_object_get(row, "age_s"));
+	char bytes[REPORT_TEXT_LEN], moment[REPORT_TEXT_LEN], duration[UNITS_LEN];
+	FILE *out = r->style.out;
+
+	fprintf(out, "%s%s#%zu  %s%s at %s", r->nr_printed ? "\n" : "", text_colour(r, "bold"),
+		r->nr_printed + 1, text_bytes((uint64_t)size, bytes), text_colour(r, "reset"),
+		json_string_value(json_object_get(row, "address")));
+	if (offset)
+		fprintf(out, " (asked for: byte %" JSON_INTEGER_FORMAT " of it)", offset);
+	fprintf(out, ", zone %s, age %s\n", zone ? zone : "unknown",
+		units_format_duration_ms((uint64_t)(age * 1000), duration));
+	fprintf(out, "    %" JSON_INTEGER_FORMAT " bytes asked for, %" JSON_INTEGER_FORMAT
+		" usable; serial %" JSON_INTEGER_FORMAT ":%" JSON_INTEGER_FORMAT, size,
+		json_integer_value(json_object_get(row, "usable")), serial >> 48,
+		serial & ((INT64_C(1) << 48) - 1));
+	if (json_is_integer(json_object_get(row, "thread")))
+		fprintf(out, ", thread %" JSON_INTEGER_FORMAT,
+			json_integer_value(json_object_get(row, "thread")));
+	fputc('\n', out);
+	if (json_is_object(lineage))
+		text_lineage(r, lineage, 4);
+	if (json_is_object(lineage))
+		fprintf(out, "    present size given at:\n");
+	else
+		fprintf(out, "    born %s at:\n",
+			text_moment(json_number_value(json_object_get(row, "birth_s")), moment));
+	text_stack(r, json_object_get(row, "stack"), json_object_get(row, "cut"), 6);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * views.h - columns and lines that the text of several commands has in common.
+ */
+#ifndef HEAPSTORY_CLI_VIEWS_H
+#define HEAPSTORY_CLI_VIEWS_H
+
+#include "analysis/group.h"
+#include "reports/report.h"
+
+/* The last column of a table of groups. */
+const struct report_column *view_group_column(enum group_by by);
+
+/* Beneath a row: its stack, a frame a line. */
+void view_full_stack(struct report *report, const json_t *row);
+
+/* Above the first row of a zone: its name and totals.zones of it. */
+void view_zone_title(struct report *report, const json_t *row);
+
+/* Beneath nothing: all of a row of `largest`. */
+void view_block(struct report *report, const json_t *row);
+
+#endif
