@@ -4,7 +4,6 @@
  */
 #include "reports/rows.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "analysis/diff.h"
@@ -204,6 +203,16 @@ static json_t *change_value(int64_t before, int64_t after)
 	return o;
 }
 
+/* amount / per, rounded to 1 / scale. */
+static json_t *rounded(int64_t amount, double per, double scale)
+{
+	double value = (double)amount / per, scaled = value * scale;
+
+	if (scaled > -1e15 && scaled < 1e15)
+		value = (double)(int64_t)(scaled + (scaled < 0 ? -0.5 : 0.5)) / scale;
+	return json_real(value);
+}
+
 static json_t *rate_value(const struct diff_sums *s, double per)
 {
 	json_t *o;
@@ -212,8 +221,8 @@ static json_t *rate_value(const struct diff_sums *s, double per)
 		return json_null();
 	o = json_object();
 	/* count to three decimals, bytes to one */
-	set(o, "count", json_real(round((double)(s->after.count - s->before.count) / per * 1000) / 1000));
-	set(o, "bytes", json_real(round((double)(s->after.bytes - s->before.bytes) / per * 10) / 10));
+	set(o, "count", rounded(s->after.count - s->before.count, per, 1000));
+	set(o, "bytes", rounded(s->after.bytes - s->before.bytes, per, 10));
 	return o;
 }
 

@@ -364,7 +364,8 @@ void diff_build(struct diff *d, struct names *before, struct names *after,
 	size_t nr = 0;
 
 	memset(d, 0, sizeof(*d));
-	d->grouping = order.grouping = grouping_new(options);
+	d->grouping = grouping_new(options);
+	order.grouping = d->grouping;
 	build_init(&work, d, names, filter, options);
 	d->same_image = same_image(work.snapshots[0], work.snapshots[1]);
 	diff_match(work.snapshots[0], work.snapshots[1], add_pair, &work);
