@@ -21,6 +21,7 @@
 #include <link.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #define FIRST_CHUNK 64u
 #define NR_CHUNKS 10u /* 64 + 128 + … : more than MODULE_MAX */
@@ -45,7 +46,24 @@ static struct {
 	uint32_t nr_ending;
 	uintptr_t ending[ENDING_MAX];   /* start addresses of modules whose end was announced */
 	const char *exe;
+	const struct link_map *main;    /* the program; its mapping, all segments and holes */
+	uintptr_t main_start, main_end;
 } modules;
+
+/*
+ * As _dl_find_object(). Where the kernel mapped the program's segments with holes between them
+ * (node), that function knows each segment as a mapping of its own; here they are one.
+ */
+static int find_object(uintptr_t pc, struct dl_find_object *ret)
+{
+	int missing = _dl_find_object((void *)pc, ret);
+
+	if (!missing && ret->dlfo_link_map == modules.main) {
+		ret->dlfo_map_start = (void *)modules.main_start;
+		ret->dlfo_map_end = (void *)modules.main_end;
+	}
+	return missing;
+}
 
 static struct known *known_at(uint32_t i)
 {
@@ -243,7 +261,7 @@ bool module_find(uintptr_t pc, struct module_unwind *ret)
 	struct dl_find_object o;
 	struct known *m;
 
-	if (_dl_find_object((void *)pc, &o))
+	if (find_object(pc, &o))
 		return false;
 	m = find_known(&o);
 	if (!m) {
@@ -266,7 +284,7 @@ static bool still_there(const struct known *m)
 {
 	struct dl_find_object o;
 
-	return _dl_find_object((void *)m->start, &o) == 0 &&
+	return find_object(m->start, &o) == 0 &&
 	       (uintptr_t)o.dlfo_map_start == m->start && o.dlfo_link_map == m->link_map &&
 	       (uintptr_t)o.dlfo_eh_frame == m->eh_frame_hdr;
 }
@@ -324,7 +342,7 @@ static __attribute__((noinline)) bool ended(void)
 		struct dl_find_object o;
 		uintptr_t start = modules.ending[i];
 
-		if (start && (_dl_find_object((void *)start, &o) ||
+		if (start && (find_object(start, &o) ||
 			      (uintptr_t)o.dlfo_map_start != start))
 			return true;
 	}
@@ -348,7 +366,7 @@ void module_ending(uintptr_t address)
 {
 	struct dl_find_object o;
 
-	if (_dl_find_object((void *)address, &o))
+	if (find_object(address, &o))
 		return;
 	lock();
 	forget_ending((uintptr_t)o.dlfo_map_start);
@@ -357,7 +375,31 @@ void module_ending(uintptr_t address)
 	unlock();
 }
 
+/* The program's link map and mapping, by the program headers that the kernel passed. */
+static void find_main(void)
+{
+	const ElfW(Phdr) *ph = (const void *)getauxval(AT_PHDR);
+	unsigned long nr = ph ? getauxval(AT_PHNUM) : 0;
+	uintptr_t low = UINTPTR_MAX, high = 0;
+	struct dl_find_object o;
+
+	for (unsigned long i = 0; i < nr; i++) {
+		if (ph[i].p_type != PT_LOAD)
+			continue;
+		if (ph[i].p_vaddr < low)
+			low = ph[i].p_vaddr;
+		if (ph[i].p_vaddr + ph[i].p_memsz > high)
+			high = ph[i].p_vaddr + ph[i].p_memsz;
+	}
+	if (high <= low || _dl_find_object((void *)(getauxval(AT_ENTRY)), &o))
+		return;
+	modules.main = o.dlfo_link_map;
+	modules.main_start = (o.dlfo_link_map->l_addr + low) & ~(uintptr_t)4095;
+	modules.main_end = o.dlfo_link_map->l_addr + high;
+}
+
 void module_start(const char *exe)
 {
+	find_main();
 	modules.exe = exe;
 }
