@@ -174,7 +174,7 @@ static int look_after(const struct launch *l, pid_t child, const sigset_t *mask)
 	detach_limits();
 	if (relay_start(child, mask, &err))
 		return say_error(&err);
-	supervisor_init(&s, l->dir, NULL, &options);
+	supervisor_init(&s, l->dir, &options);
 	supervisor_sign(&s, (uint64_t)getpid());
 	while (!relay_wait(supervisor_tick(&s), &end))
 		;
@@ -222,7 +222,7 @@ supervise_aside(const struct launch *l, pid_t pid, uint64_t start_ticks, int fai
 	if (read(failed, &byte, 1) > 0)
 		_exit(EXIT_TROUBLE);    /* the program could not be started, and that was said */
 	detach_from_session();
-	supervisor_init(&s, l->dir, NULL, &options);
+	supervisor_init(&s, l->dir, &options);
 	supervisor_sign(&s, (uint64_t)getpid());
 	while (!watch_process(pid, start_ticks, supervisor_tick(&s), -1))
 		;

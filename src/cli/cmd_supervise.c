@@ -36,7 +36,7 @@ struct supervised {
 	uint64_t start_ticks;
 	char dir[PATH_MAX];
 	bool own_dir;                   /* not known to the tracer */
-	char registered[PATH_MAX];      /* "": the tracer itself keeps store.live in dir up to date */
+	char stores[PATH_MAX];          /* of later images; "": the tracer itself links them in dir */
 };
 
 static int parse(struct supervise_options *o, int argc, char **argv)
@@ -141,10 +141,23 @@ static void take_tracers_dir(struct supervised *v)
 	close(fd);
 }
 
+/* Path of the stores of this process, in the folder of this one, up to the number of the image. */
+static void name_stores(struct supervised *v)
+{
+	const char *slash = strrchr(v->store, '/');
+	struct stat st;
+
+	if (stat(v->store, &st) ||
+	    snprintf(v->stores, sizeof(v->stores), "%.*s/heapstory-%u.%" PRIu32 ".%" PRIu64 ".",
+		     (int)(slash - v->store), v->store, (unsigned int)st.st_uid, v->summary.pid,
+		     v->start_ticks) >= PATH_MAX)
+		v->stores[0] = 0;
+}
+
 /* Makes a folder of our own that leads to the store. */
 static int make_dir(struct supervised *v, const char *asked, struct hs_error *err)
 {
-	char name[256], link[PATH_MAX], registry[PATH_MAX];
+	char name[256], link[PATH_MAX];
 	int ret;
 
 	snprintf(name, sizeof(name), "heapstory.%.*s.%" PRIu32, (int)sizeof(v->summary.comm),
@@ -153,18 +166,15 @@ static int make_dir(struct supervised *v, const char *asked, struct hs_error *er
 		if (*p == '/')
 			*p = '_';
 	ret = output_folder(asked ? asked : name, v->dir, &v->own_dir, err);
-	ret = ret ? ret : registry_path(registry, sizeof(registry), err);
 	if (!ret && (snprintf(link, sizeof(link), "%s/store.live", v->dir) >= PATH_MAX ||
-		     symlink(v->store, link)))
+		     symlink(v->store, link))) {
 		ret = hs_error_system(err, "make link", link);
-	if (ret && v->own_dir)
-		rmdir(v->dir);
-	if (ret)
-		return ret;
-	if (snprintf(v->registered, sizeof(v->registered), "%s/%" PRIu32 ".%" PRIu64, registry,
-		     v->summary.pid, v->start_ticks) >= PATH_MAX)
-		v->registered[0] = 0;
-	return 0;
+		if (v->own_dir)
+			rmdir(v->dir);
+	}
+	if (!ret)
+		name_stores(v);
+	return ret;
 }
 
 /* Readable once somebody wants us to stop. */
@@ -194,7 +204,9 @@ static int look_after(struct supervised *v, const struct supervise_options *o)
 	int stop = stop_descriptor(), sig = 0, status;
 	pid_t pid = (pid_t)v->summary.pid;
 
-	supervisor_init(&s, v->dir, v->registered[0] ? v->registered : NULL, &o->supervisor);
+	supervisor_init(&s, v->dir, &o->supervisor);
+	if (v->stores[0])
+		supervisor_follow_images(&s, v->stores, v->summary.generation);
 	supervisor_sign(&s, (uint64_t)getpid());
 	while (!watch_process(pid, v->start_ticks, supervisor_tick(&s), stop)) {
 		sig = told_to_stop(stop);

@@ -31,6 +31,7 @@
 #define NEVER UINT64_MAX
 #define GROWTH_POLL_MS 100
 #define CHILDREN_POLL_NS UINT64_C(1000000000)
+#define IMAGES_POLL_NS UINT64_C(500000000)
 
 static uint64_t now_ns(void)
 {
@@ -182,25 +183,51 @@ static bool summarize(const char *dir, struct store_summary *ret)
 	       ret->state != HS_STATE_NEW;
 }
 
-/* Lets store.live name the store of the program's present image, see supervisor_init(). */
-static void follow_registry(struct supervisor *s)
+/* Lets dir/name lead to a store, whatever it led to before. */
+static bool link_store(const struct supervisor *s, const char *store, const char *name)
 {
-	char link[PATH_MAX], earlier[PATH_MAX], now[PATH_MAX] = "", then[PATH_MAX] = "";
-	char name[32];
+	char link[PATH_MAX], temp[PATH_MAX];
 
-	if (!s->registered[0] || !join(link, s->dir, "store.live") ||
-	    readlink(s->registered, now, sizeof(now) - 1) <= 0 ||
-	    readlink(link, then, sizeof(then) - 1) <= 0 || !strcmp(now, then))
-		return;
-	for (unsigned int i = 0; i < 1000000; i++) {
-		snprintf(name, sizeof(name), "store.%u", i);
-		if (!join(earlier, s->dir, name))
-			return;
-		if (faccessat(AT_FDCWD, earlier, F_OK, AT_SYMLINK_NOFOLLOW))
-			break;
+	if (!join(link, s->dir, name) || !join(temp, s->dir, "store.next"))
+		return false;
+	if (!symlink(store, temp) && !rename(temp, link))
+		return true;
+	say("cannot make link '%s': %s", link, strerror(errno));
+	unlink(temp);
+	return false;
+}
+
+/* Store of an image; false if it is not there. */
+static bool store_of_image(const struct supervisor *s, uint32_t generation, char ret[PATH_MAX])
+{
+	return snprintf(ret, PATH_MAX, "%s%" PRIu32 ".store", s->stores, generation) < PATH_MAX &&
+	       !access(ret, F_OK);
+}
+
+/* See supervisor_follow_images(). */
+static void follow_images(struct supervisor *s)
+{
+	char store[PATH_MAX], live[PATH_MAX], old[PATH_MAX], name[32];
+	ssize_t len;
+
+	while (s->stores[0] && store_of_image(s, s->generation + 1, store)) {
+		snprintf(name, sizeof(name), "store.%" PRIu32, s->generation);
+		s->generation++;
+		len = join(live, s->dir, "store.live") ? readlink(live, old, sizeof(old) - 1) : -1;
+		if (len <= 0)
+			continue;
+		old[len] = 0;
+		if (link_store(s, old, name))
+			link_store(s, store, "store.live");
 	}
-	if (!rename(link, earlier) && symlink(now, link))
-		say("cannot make link '%s': %s", link, strerror(errno));
+}
+
+bool supervisor_follow_images(struct supervisor *s, const char *stores, uint32_t generation)
+{
+	if (snprintf(s->stores, sizeof(s->stores), "%s", stores) >= (int)sizeof(s->stores))
+		return false;
+	s->generation = generation;
+	return true;
 }
 
 /* ---- children ---------------------------------------------------------------------------- */
@@ -246,7 +273,7 @@ static void finish_children(struct supervisor *s, const char *dir)
 
 /* ---- the supervisor ---------------------------------------------------------------------- */
 
-void supervisor_init(struct supervisor *s, const char *dir, const char *registered,
+void supervisor_init(struct supervisor *s, const char *dir,
 		     const struct supervisor_options *options)
 {
 	char path[PATH_MAX];
@@ -254,7 +281,6 @@ void supervisor_init(struct supervisor *s, const char *dir, const char *register
 	memset(s, 0, sizeof(*s));
 	s->options = *options;
 	snprintf(s->dir, sizeof(s->dir), "%s", dir);
-	snprintf(s->registered, sizeof(s->registered), "%s", registered ? registered : "");
 	s->next_number = 1;
 	if (join(path, s->dir, "timeline"))
 		s->timeline = timeline_new(path);
@@ -314,7 +340,7 @@ int supervisor_tick(struct supervisor *s)
 {
 	uint64_t now = now_ns(), next;
 
-	follow_registry(s);
+	follow_images(s);
 	if (is_due(s, now))
 		take_numbered(s);
 	if (now >= s->next_children_ns) {
@@ -324,6 +350,8 @@ int supervisor_tick(struct supervisor *s)
 	if (s->options.growth_bytes)
 		return GROWTH_POLL_MS;
 	next = s->next_every_ns < s->next_children_ns ? s->next_every_ns : s->next_children_ns;
+	if (s->stores[0] && next > now + IMAGES_POLL_NS)
+		next = now + IMAGES_POLL_NS;
 	return ms_until(now_ns(), next);
 }
 
@@ -350,7 +378,7 @@ void supervisor_finish(struct supervisor *s)
 	struct hs_error err;
 	bool traced;
 
-	follow_registry(s);
+	follow_images(s);
 	traced = summarize(s->dir, &summary);
 	if (traced && s->options.exit_snapshot)
 		take_snapshot(s, s->dir, "exit.hs", s->timeline);

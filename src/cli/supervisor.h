@@ -37,7 +37,8 @@ struct kept_snapshot {
 struct supervisor {
 	struct supervisor_options options;
 	char dir[PATH_MAX];             /* absolute; has store.live */
-	char registered[PATH_MAX];      /* link of the registry that names the store; "": not needed */
+	char stores[PATH_MAX];          /* path of all images' stores up to "N.store"; "": not needed */
+	uint32_t generation;            /* image that store.live is of; kept only with `stores` */
 	struct timeline *timeline;
 	uint64_t next_every_ns, next_children_ns; /* monotonic; UINT64_MAX: never */
 	uint64_t bytes_before;          /* live at the latest snapshot */
@@ -50,13 +51,16 @@ struct supervisor {
 	struct hs_error said;           /* the latest trouble, not to be said again */
 };
 
-/*
- * For the program whose store is dir/store.live. Where the folder was not known to the tracer
- * (registered: the link in the registry), store.live is made to follow that link when the program
- * goes on as another one; else NULL.
- */
-void supervisor_init(struct supervisor *s, const char *dir, const char *registered,
+/* For the program whose store is dir/store.live. */
+void supervisor_init(struct supervisor *s, const char *dir,
 		     const struct supervisor_options *options);
+
+/*
+ * The folder is not known to the tracer: when the program goes on as another one, it is for us to
+ * make links to the new image's store. They all lie at stores + N + ".store"; generation is the N
+ * of store.live. False if the path is too long.
+ */
+bool supervisor_follow_images(struct supervisor *s, const char *stores, uint32_t generation);
 void supervisor_release(struct supervisor *s);
 
 /* Writes our pid into the store, so that nobody else supervises it; 0 takes it out. */
