@@ -70,6 +70,7 @@ struct frame_rest {
 };
 
 #define NR_RANGES 8
+#define SKIP_ALWAYS UINT32_MAX
 
 struct unwind_thread {
 	uint32_t epoch;      /* of unwinder.epoch, when last looked at */
@@ -768,7 +769,9 @@ static __attribute__((noinline)) void thread_refresh(struct unwind_thread *u, ui
 	if (u->self != thread_pointer()) {
 		u->self = thread_pointer();
 		own_init(u);
-		u->nr = u->misses = u->skip = 0;
+		u->nr = u->misses = 0;
+		if (u->skip != SKIP_ALWAYS)
+			u->skip = 0;
 	}
 	u->epoch = epoch;
 	for (uint32_t i = 0; i < NR_RANGES; i++)
@@ -806,7 +809,7 @@ uint32_t unwind_capture(struct unwind_thread *u, uint32_t depth, const struct un
 		return 0;
 	cursor_place(&c, c.sp);
 	if (u->skip) {
-		u->skip--;
+		u->skip -= u->skip != SKIP_ALWAYS;
 		u->nr = 0;
 		node = capture_plain(u, depth, &c, &end);
 	} else {
@@ -817,6 +820,11 @@ uint32_t unwind_capture(struct unwind_thread *u, uint32_t depth, const struct un
 	else if (end == END_CUT)
 		*ret_flags = UNWIND_CUT;
 	return node;
+}
+
+void unwind_without_memo(struct unwind_thread *u)
+{
+	u->skip = SKIP_ALWAYS;
 }
 
 bool unwind_start(void)

@@ -46,4 +46,7 @@ struct cursor {
 /* Makes c->hi at least `need` by probing upward, if it is a foreign stack. */
 bool cursor_extend(struct cursor *c, uintptr_t need);
 
+/* For tests: u never uses the memo. */
+void unwind_without_memo(struct unwind_thread *u);
+
 #endif

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include "tracer/intern.h"
@@ -101,30 +102,40 @@ uint32_t standin_frames(uint32_t node, uint64_t *ret_pcs, uint32_t max)
 	return n;
 }
 
-static bool executable(const struct dl_find_object *o, uintptr_t pc)
-{
-	const Elf64_Ehdr *ehdr = o->dlfo_map_start;
-	const Elf64_Phdr *phdr = (const void *)((uintptr_t)ehdr + ehdr->e_phoff);
-
-	for (unsigned i = 0; i < ehdr->e_phnum; i++) {
-		uintptr_t start = o->dlfo_link_map->l_addr + phdr[i].p_vaddr;
-
-		if (phdr[i].p_type == PT_LOAD && phdr[i].p_flags & PF_X && pc >= start &&
-		    pc - start < phdr[i].p_memsz)
-			return true;
-	}
-	return false;
-}
-
 bool module_find(uintptr_t pc, struct module_unwind *ret)
 {
 	struct dl_find_object o;
+	const Elf64_Phdr *phdr;
+	uintptr_t nr, low = UINTPTR_MAX, high = 0, bias;
+	bool executable = false;
 
-	if (_dl_find_object((void *)pc, &o) || !executable(&o, pc))
+	if (_dl_find_object((void *)pc, &o))
+		return false;
+	bias = o.dlfo_link_map->l_addr;
+	if (*o.dlfo_link_map->l_name) {
+		const Elf64_Ehdr *ehdr = o.dlfo_map_start;
+
+		phdr = (const void *)((uintptr_t)ehdr + ehdr->e_phoff);
+		nr = ehdr->e_phnum;
+	} else {
+		/* the program, which may be mapped with holes */
+		phdr = (const void *)getauxval(AT_PHDR);
+		nr = getauxval(AT_PHNUM);
+	}
+	for (uintptr_t i = 0; i < nr; i++) {
+		uintptr_t start = bias + phdr[i].p_vaddr, end = start + phdr[i].p_memsz;
+
+		if (phdr[i].p_type != PT_LOAD)
+			continue;
+		low = start < low ? start : low;
+		high = end > high ? end : high;
+		executable |= phdr[i].p_flags & PF_X && pc >= start && pc < end;
+	}
+	if (!executable)
 		return false;
 	ret->module = 1;
-	ret->start = (uintptr_t)o.dlfo_map_start;
-	ret->end = (uintptr_t)o.dlfo_map_end;
+	ret->start = low & ~(uintptr_t)4095;
+	ret->end = high;
 	ret->eh_frame_hdr = (uintptr_t)o.dlfo_eh_frame;
 	return true;
 }
