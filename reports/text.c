@@ -30,6 +30,22 @@ static char *signed_text(double value, int decimals)
 	return xasprintf("%+.*f", decimals, value);
 }
 
+/* The callers of the stack that stands for the row, and of how many it is the heaviest. */
+static char *chain_cell(const struct report *r, const json_t *row, const json_t *stack, size_t width)
+{
+	json_int_t nr = json_integer_value(json_object_get(row, "stacks"));
+	char *chain, *cell, more[48] = "";
+
+	if (nr > 1)
+		snprintf(more, sizeof(more), "  (1 of %" JSON_INTEGER_FORMAT " stacks)", nr);
+	chain = text_chain(r, stack, width > strlen(more) + MIN_LAST ? width - strlen(more) : width);
+	if (width && strlen(chain) + strlen(more) > width)
+		more[0] = 0;
+	cell = xasprintf("%s%s", chain, more);
+	free(chain);
+	return cell;
+}
+
 /* Text of a cell; width only for the last column. Caller frees. */
 static char *cell_text(const struct report *r, const struct report_column *c, const json_t *row,
 		       size_t width)
@@ -39,7 +55,7 @@ static char *cell_text(const struct report *r, const struct report_column *c, co
 	char text[UNITS_LEN];
 
 	if (c->unit == UNIT_CHAIN && json_array_size(value))
-		return text_chain(r, value, width);
+		return chain_cell(r, row, value, width);
 	if (c->unit == UNIT_CHAIN) /* a group that is not of stacks, or without one: its key */
 		return text_elided(json_string_value(json_object_get(row, "key")), width);
 	if (!value || json_is_null(value))

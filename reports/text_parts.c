@@ -15,6 +15,7 @@
 #include "util/buffer.h"
 #include "util/units.h"
 
+#define ARROW " <- "
 #define CHAIN_FRAMES 6u                 /* callers that a chain names where there is no width */
 
 const char *text_colour(const struct report *r, const char *name)
@@ -151,6 +152,20 @@ static bool all_folded(const struct report *r, const json_t *stack)
 	return true;
 }
 
+/* The name in as many of its last parts as fit into width; NULL if none do. Caller frees. */
+static char *fitted(const char *name, size_t width)
+{
+	const char *part = name;
+
+	while (width && strlen(part) > width) {
+		part = strstr(part, "::");
+		if (!part)
+			return NULL;
+		part += 2;
+	}
+	return xstrdup(part);
+}
+
 char *text_chain(const struct report *r, const json_t *stack, size_t width)
 {
 	bool all = all_folded(r, stack);
@@ -159,31 +174,29 @@ char *text_chain(const struct report *r, const json_t *stack, size_t width)
 	size_t i, nr = 0;
 
 	json_array_foreach(stack, i, frame) {
-		size_t left = width > b.len ? width - b.len : 0;
-		char *name, *cell;
+		size_t used = b.len + (nr ? strlen(ARROW) : 0);
+		char *name, *cell = NULL;
 
 		if (is_folded(r, frame) && !all)
 			continue;
-		if (nr && width && left < 12)
-			break;
 		if (nr && !width && nr >= CHAIN_FRAMES) {
-			buffer_add_string(&b, " <- ..");
+			buffer_add_string(&b, ARROW "..");
 			break;
 		}
 		name = short_of(frame);
-		cell = text_elided(name, width ? left - (nr ? 4 : 0) : 0);
-		/* further out, a name that does not fit says less than none */
-		if (!nr || !strcmp(name, cell)) {
-			buffer_add_string(&b, nr ? " <- " : "");
+		if (!width || used < width)
+			cell = fitted(name, width ? width - used : 0);
+		if (!nr && !cell)
+			cell = text_elided(name, width);
+		if (cell) {
+			buffer_add_string(&b, nr ? ARROW : "");
 			buffer_add_string(&b, cell);
-		} else {
-			i = json_array_size(stack);
+			nr++;
 		}
-		nr++;
 		free(name);
 		free(cell);
-		if (i == json_array_size(stack))
-			break;
+		if (!cell)
+			break; /* further out, a name that does not fit says less than none */
 	}
 	return buffer_detach(&b);
 }
@@ -299,18 +312,24 @@ void text_lineage(struct report *r, const json_t *lineage, int indent)
 
 /* ---- header ------------------------------------------------------------------------------ */
 
-static void add_target(struct buffer *b, const json_t *target)
+static void add_program(struct buffer *b, const json_t *target)
 {
-	const char *name = text_of(target, "name"), *path = text_of(target, "path");
-	const char *label = text_of(target, "label"), *source = text_of(target, "source");
-	char moment[REPORT_TEXT_LEN];
+	const char *name = text_of(target, "name");
 
 	buffer_addf(b, "%s (pid %" JSON_INTEGER_FORMAT ")", name && *name ? name : "?",
 		    json_integer_value(json_object_get(target, "pid")));
+}
+
+static void add_moment(struct buffer *b, const json_t *target)
+{
+	const char *path = text_of(target, "path"), *label = text_of(target, "label");
+	const char *source = text_of(target, "source");
+	char moment[REPORT_TEXT_LEN];
+
 	if (source && !strcmp(source, "snapshot") && path)
-		buffer_addf(b, ", %s", path_basename(path));
+		buffer_add_string(b, path_basename(path));
 	else if (source)
-		buffer_addf(b, ", %s", source);
+		buffer_add_string(b, source);
 	if (label)
 		buffer_addf(b, " '%s'", label);
 	buffer_addf(b, ", %s", text_moment(json_number_value(json_object_get(target, "taken_s")), moment));
@@ -347,13 +366,20 @@ static void print_coverage(struct report *r)
 void text_header(struct report *r)
 {
 	const json_t *before = json_object_get(r->target, "before");
+	const json_t *after = json_object_get(r->target, "after");
 	struct buffer b = { 0 };
 
 	buffer_addf(&b, "%s: ", r->command);
-	add_target(&b, before ? before : r->target);
+	add_program(&b, before ? before : r->target);
+	buffer_add_string(&b, ", ");
+	add_moment(&b, before ? before : r->target);
 	if (before) {
 		buffer_add_string(&b, " -> ");
-		add_target(&b, json_object_get(r->target, "after"));
+		if (!json_equal(json_object_get(before, "pid"), json_object_get(after, "pid"))) {
+			add_program(&b, after);
+			buffer_add_string(&b, ", ");
+		}
+		add_moment(&b, after);
 	}
 	fputs(text_colour(r, "bold"), r->style.out);
 	text_wrapped(r, buffer_string(&b), 0);

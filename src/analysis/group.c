@@ -256,7 +256,7 @@ static uint32_t base_of_thread(struct grouping *g, struct side *side, uint32_t t
 	if (side->threads[thread] != NO_GROUP)
 		return side->threads[thread];
 	if (thread)
-		key = xasprintf("%" PRIu32 " %.16s", t->tid, t->name);
+		key = xasprintf(t->name[0] ? "%" PRIu32 " %.16s" : "%" PRIu32, t->tid, t->name);
 	else
 		key = xstrdup("unknown");
 	return side->threads[thread] = intern(g, key, strlen(key), key, NULL);

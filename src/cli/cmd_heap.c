@@ -123,18 +123,19 @@ static int print_groups(struct source *src, struct read_options *o, const struct
 
 /* ---- blocks ------------------------------------------------------------------------------ */
 
-static int nothing_matches(const struct snapshot *s, const struct pattern *pattern, const char *text)
+/* What is said of a pattern that fits nothing. Caller frees. */
+static char *nothing_matches(const struct snapshot *s, const struct pattern *pattern, const char *text)
 {
 	struct pattern_nearest n;
 
 	pattern_nearest(pattern, s, &n);
 	if (n.nr_below && n.nr_above)
-		return say("no block matches '%s'; the nearest sizes are %" PRIu64 " (%zu) and %" PRIu64
-			   " (%zu)", text, n.below, n.nr_below, n.above, n.nr_above);
+		return xasprintf("no block matches '%s'; the nearest sizes are %" PRIu64 " (%zu) and %" PRIu64
+				 " (%zu)", text, n.below, n.nr_below, n.above, n.nr_above);
 	if (n.nr_below || n.nr_above)
-		return say("no block matches '%s'; the nearest size is %" PRIu64 " (%zu)", text,
-			   n.nr_below ? n.below : n.above, n.nr_below ? n.nr_below : n.nr_above);
-	return say("no block matches '%s'; there are no live blocks", text);
+		return xasprintf("no block matches '%s'; the nearest size is %" PRIu64 " (%zu)", text,
+				 n.nr_below ? n.below : n.above, n.nr_below ? n.nr_below : n.nr_above);
+	return xasprintf("no block matches '%s'; there are no live blocks", text);
 }
 
 struct block_order {
@@ -161,9 +162,9 @@ static int print_blocks(struct source *src, struct read_options *o, const char *
 		{ "ZONE", "zone", UNIT_TEXT, true },
 		{ "SITE", "stack", UNIT_CHAIN, false },
 	};
-	static const struct report_view view = {
+	struct report_view view = {
 		.columns = columns, .nr_columns = sizeof(columns) / sizeof(columns[0]),
-		.empty = "no block passes the filters",
+		.empty = "no block of this pattern passes the filters",
 	};
 	const struct snapshot *s = src->snapshot;
 	struct report_style style = style_for(o);
@@ -174,6 +175,7 @@ static int print_blocks(struct source *src, struct read_options *o, const char *
 	struct report report;
 	uint64_t bytes = 0;
 	struct hs_error err = { 0 };
+	char *nothing = NULL;
 	bool any = false;
 
 	if (pattern_parse(text, &pattern, &err))
@@ -192,7 +194,9 @@ static int print_blocks(struct source *src, struct read_options *o, const char *
 	}
 	filter_side_release(&side);
 	if (!any)
-		nothing_matches(s, &pattern, text);
+		view.empty = nothing = nothing_matches(s, &pattern, text);
+	if (!any && style.json)
+		say("%s", nothing);
 	if (o->sort == SORT_BYTES)
 		qsort_r(found, nr, sizeof(*found), by_size, &order);
 	report_begin(&report, &style, "heap", &view, rows_target(s), rows_coverage(s),
@@ -202,6 +206,7 @@ static int print_blocks(struct source *src, struct read_options *o, const char *
 		report_row(&report, rows_block(src->names, &s->blocks[found[i]]));
 	report_end(&report, nr - nr_shown);
 	free(found);
+	free(nothing);
 	return EXIT_DONE;
 }
 
