@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_table.c - the live table, the trie of stacks and the totals, by one thread and by four.
+ *
+ * The tracer as a library on a store of its own: blocks are made up (addresses that nobody maps),
+ * what the table then holds is read back from the arrays as a reader finds them. Meant to be run
+ * with ThreadSanitizer, too.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/snapshot.h"
+#include "store/create.h"
+#include "store/process.h"
+#include "store/writer.h"
+#include "tracer/index.h"
+#include "tracer/intern.h"
+#include "tracer/module.h"
+#include "tracer/record.h"
+#include "tracer/thread.h"
+#include "tracer/totals.h"
+#include "tracer/sys.h"
+#include "util/error.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define THREADS 4
+#define SLOTS 512
+#define STEPS 60000
+
+static char store_path[64];
+
+/* A library does not start by itself; this is what lifecycle.c does, on a file of the test. */
+static int set_up(void **state)
+{
+	struct store_options options = { .cap = UINT64_C(1) << 30, .mode = HS_MODE_LIVE };
+	struct process_stat self;
+	struct timespec now;
+
+	(void)state;
+	snprintf(store_path, sizeof(store_path), "/tmp/heapstory-table.%d.store", (int)getpid());
+	assert_int_equal(store_create(store_path, &options), 0);
+	assert_int_equal(store_attach(store_path), 0);
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	store.header->start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	store.header->pid = (uint32_t)getpid();
+	assert_true(process_stat_read(getpid(), 0, &self));
+	store.header->start_ticks = self.start_ticks;
+	assert_true(process_boot_id(store.header->boot_id));
+	sys_membarrier_register();
+	module_start("/proc/self/exe");
+	assert_int_equal(thread_start(), 0);
+	assert_int_equal(index_start(), 0);
+	__atomic_store_n(&store.header->state, HS_STATE_RECORDING, __ATOMIC_RELEASE);
+	thread_open_gate();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	return unlink(store_path);
+}
+
+/* ---- what a hook does ---- */
+
+static __attribute__((noinline)) void birth(uint64_t address, uint64_t size)
+{
+	struct thread *t = tracer_enter();
+	struct unwind_regs regs;
+	struct block b = { address, size, size, HS_FAMILY_MALLOC };
+
+	UNWIND_HERE(&regs);
+	assert_non_null(t);
+	record_birth(t, &b, record_stack(t, &regs));
+	tracer_leave(t);
+}
+
+static void death(uint64_t address, bool known)
+{
+	struct thread *t = tracer_enter();
+	bool was;
+
+	assert_non_null(t);
+	was = record_death(t, address);
+	tracer_leave(t);
+	assert_int_equal(was, known);
+}
+
+static __attribute__((noinline)) void resize(uint64_t from, uint64_t to, uint64_t size)
+{
+	struct thread *t = tracer_enter();
+	struct unwind_regs regs;
+	struct block b = { to, size, size, HS_FAMILY_REALLOC };
+	struct resize r;
+
+	UNWIND_HERE(&regs);
+	assert_non_null(t);
+	record_resize_begin(t, from, &r);
+	tracer_leave(t);
+	t = tracer_enter();
+	record_resize_end(t, &r, &b, &regs);
+	tracer_leave(t);
+}
+
+/* ---- what a reader finds ---- */
+
+static struct snapshot *look(void)
+{
+	struct snapshot *s = NULL;
+	struct hs_error err = { 0 };
+	uint64_t count = 0, bytes = 0, by_stack = 0;
+
+	if (snapshot_open(store_path, &s, &err))
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < s->nr_blocks; i++) {
+		count++;
+		bytes += s->blocks[i].size;
+		if (i)
+			assert_true(s->blocks[i - 1].address < s->blocks[i].address);
+	}
+	assert_int_equal(count, s->live_count);
+	assert_int_equal(bytes, s->live_bytes);
+	for (size_t i = 0; i < s->nr_stacks; i++)
+		by_stack += s->stacks[i].live_bytes;
+	assert_int_equal(by_stack, bytes);
+	return s;
+}
+
+static const struct snap_block *block_at(const struct snapshot *s, uint64_t address)
+{
+	for (size_t i = 0; i < s->nr_blocks; i++)
+		if (s->blocks[i].address == address)
+			return &s->blocks[i];
+	return NULL;
+}
+
+/* Sum of the shards' cells: what the writer's own totals say. */
+static void writer_totals(int64_t *ret_count, int64_t *ret_bytes)
+{
+	*ret_count = *ret_bytes = 0;
+	for (uint32_t shard = 0; shard < HS_NR_SHARDS; shard++) {
+		const struct hs_array *a = &store.header->arrays[HS_ARRAY_CELLS + shard];
+
+		for (uint64_t i = 0; i < a->ready && i < store.header->arrays[HS_ARRAY_STACKS].count; i++) {
+			const struct hs_cell *c = store_place(HS_ARRAY_CELLS + shard, i);
+
+			*ret_count += c->live_count;
+			*ret_bytes += c->live_bytes;
+		}
+	}
+}
+
+/* ---- tests ---- */
+
+static void test_one_block(void **state)
+{
+	struct snapshot *s;
+	uint64_t first, second;
+
+	(void)state;
+	birth(0x700000001000, 100);
+	s = look();
+	assert_int_equal(s->nr_blocks, 1);
+	assert_int_equal(s->blocks[0].size, 100);
+	assert_int_equal(s->blocks[0].usable, 100);
+	assert_int_not_equal(s->blocks[0].stack, 0);
+	first = s->blocks[0].serial;
+	snapshot_free(s);
+
+	death(0x700000001000, true);
+	death(0x700000001000, false);
+	birth(0x700000001000, 100);
+	s = look();
+	assert_int_equal(s->nr_blocks, 1);
+	second = s->blocks[0].serial;
+	assert_int_not_equal(first, second); /* the same address, another block */
+	assert_int_equal(s->coverage.lost[HS_LOST_UNKNOWN_FREE], 1);
+	snapshot_free(s);
+	death(0x700000001000, true);
+}
+
+static void test_neighbours(void **state)
+{
+	struct snapshot *s;
+
+	(void)state;
+	/* classes of 8 bytes, the two ends of a page and of a node of the index */
+	birth(0x700000040000 - 8, 8);
+	birth(0x700000040000, 8);
+	birth(0x700000040008, 8);
+	birth(0x700008000000 - 16, 16);
+	birth(0x700008000000, 0);
+	birth(0x7ffffffff000, 1);
+	s = look();
+	assert_int_equal(s->nr_blocks, 6);
+	snapshot_free(s);
+	death(0x700000040000, true);
+	death(0x700000040010, false);
+	s = look();
+	assert_int_equal(s->nr_blocks, 5);
+	assert_non_null(block_at(s, 0x700000040008));
+	assert_null(block_at(s, 0x700000040000));
+	snapshot_free(s);
+	death(0x700000040000 - 8, true);
+	death(0x700000040008, true);
+	death(0x700008000000 - 16, true);
+	death(0x700008000000, true);
+	death(0x7ffffffff000, true);
+}
+
+static void test_addresses_out_of_range(void **state)
+{
+	uint64_t lost = store.header->lost[HS_LOST_ADDRESS];
+
+	(void)state;
+	birth(UINT64_C(1) << 48, 10);
+	birth(0x700000000004, 10);
+	assert_int_equal(store.header->lost[HS_LOST_ADDRESS], lost + 2);
+}
+
+static void test_missed_free(void **state)
+{
+	uint64_t stale = store.header->lost[HS_LOST_STALE];
+	struct snapshot *s;
+
+	(void)state;
+	birth(0x700000002000, 10);
+	birth(0x700000002000, 20); /* a free that nobody saw: the older block is dropped */
+	s = look();
+	assert_int_equal(s->nr_blocks, 1);
+	assert_int_equal(s->blocks[0].size, 20);
+	snapshot_free(s);
+	assert_int_equal(store.header->lost[HS_LOST_STALE], stale + 1);
+	death(0x700000002000, true);
+}
+
+static void test_lineage(void **state)
+{
+	uint64_t at = 0x700000003000, size = 64;
+	const struct snap_lineage *l;
+	struct snapshot *s;
+
+	(void)state;
+	birth(at, size);
+	for (int i = 0; i < 40; i++) {
+		uint64_t to = i % 3 ? at : at + 0x100000;
+
+		size += 64;
+		resize(at, to, size);
+		at = to;
+	}
+	resize(at, at, size - 100);
+	s = look();
+	assert_int_equal(s->nr_blocks, 1);
+	assert_int_equal(s->blocks[0].size, size - 100);
+	assert_int_not_equal(s->blocks[0].lineage, 0);
+	l = &s->lineages[s->blocks[0].lineage - 1];
+	assert_int_equal(l->born_size, 64);
+	assert_int_equal(l->nr_steps, 40);
+	assert_int_equal(l->nr_shrinks, 1);
+	assert_int_equal(l->peak_size, size);
+	assert_int_equal(l->nr_kept, HS_FIRST_STEPS + HS_LAST_STEPS);
+	assert_int_equal(s->steps[l->first_step].size, 128);
+	assert_int_equal(s->steps[l->first_step + l->nr_kept - 1].size, size);
+	snapshot_free(s);
+	death(at, true);
+}
+
+static void test_failed_resize(void **state)
+{
+	struct thread *t;
+	struct snapshot *s;
+	struct resize r;
+
+	(void)state;
+	birth(0x700000004000, 77);
+	t = tracer_enter();
+	record_resize_begin(t, 0x700000004000, &r);
+	tracer_leave(t);
+	s = look(); /* in flight: still part of the snapshot */
+	assert_int_equal(s->nr_blocks, 1);
+	assert_int_equal(s->blocks[0].size, 77);
+	snapshot_free(s);
+	t = tracer_enter();
+	record_resize_undo(t, &r);
+	tracer_leave(t);
+	s = look();
+	assert_int_equal(s->nr_blocks, 1);
+	assert_int_equal(s->blocks[0].lineage, 0);
+	snapshot_free(s);
+	death(0x700000004000, true);
+}
+
+static void test_intern(void **state)
+{
+	uint64_t here = (uint64_t)(uintptr_t)&test_intern;
+	uint32_t outer = intern_node(0, here), inner = intern_node(outer, here + 4);
+
+	(void)state;
+	assert_int_not_equal(outer, 0);
+	assert_int_not_equal(inner, 0);
+	assert_int_equal(intern_node(0, here), outer);
+	assert_int_equal(intern_node(outer, here + 4), inner);
+	assert_int_not_equal(intern_node(0, here + 4), inner);
+	assert_int_equal(intern_stack(inner), intern_stack(inner));
+	assert_int_not_equal(intern_stack(inner), intern_stack(outer));
+	assert_int_equal(store_node(inner)->parent, outer);
+	assert_true(outer < inner);
+	for (uint32_t i = 0; i < 20000; i++) /* the hash index grows several times */
+		assert_int_not_equal(intern_node(outer, here + i), 0);
+	assert_int_equal(intern_node(outer, here + 4), inner);
+}
+
+/* ---- four threads, each with its own blocks, some of which the next one frees ---- */
+
+static uint64_t handed[THREADS];
+static uint64_t model[THREADS][SLOTS]; /* size + 1; 0: none */
+static int readers_stop;
+
+static uint64_t address_of(unsigned thread, unsigned slot)
+{
+	return 0x600000000000 + thread * 0x10000000000 + slot * UINT64_C(0x420);
+}
+
+static void *churn(void *arg)
+{
+	unsigned me = (unsigned)(uintptr_t)arg, random = me + 1;
+
+	for (unsigned i = 0; i < STEPS; i++) {
+		unsigned slot;
+		uint64_t address, size, other;
+
+		random = random * 1664525u + 1013904223u;
+		slot = (random >> 8) % (SLOTS - 1);
+		size = (random >> 16) % 1000;
+		address = address_of(me, slot);
+		if (!model[me][slot]) {
+			birth(address, size);
+			model[me][slot] = size + 1;
+		} else if (random >> 31) {
+			resize(address, address, size);
+			model[me][slot] = size + 1;
+		} else {
+			death(address, true);
+			model[me][slot] = 0;
+		}
+		if (i % 64)
+			continue;
+		/* the last slot is for blocks that the next thread frees: at another address each time */
+		address = 0x500000000000 + me * 0x10000000000 + i * UINT64_C(0x40);
+		birth(address, 64);
+		other = __atomic_exchange_n(&handed[(me + 1) % THREADS], address, __ATOMIC_ACQ_REL);
+		if (other)
+			death(other, true);
+	}
+	return NULL;
+}
+
+static void *snapshots(void *arg)
+{
+	unsigned *nr = arg;
+
+	while (!__atomic_load_n(&readers_stop, __ATOMIC_ACQUIRE)) {
+		struct snapshot *s = NULL;
+		struct hs_error err = { 0 };
+		uint64_t bytes = 0;
+
+		if (snapshot_open(store_path, &s, &err))
+			fail_msg("%s", err.text);
+		for (size_t i = 0; i < s->nr_stacks; i++)
+			bytes += s->stacks[i].live_bytes;
+		assert_int_equal(bytes, s->live_bytes);
+		snapshot_free(s);
+		++*nr;
+	}
+	return NULL;
+}
+
+static void test_threads(void **state)
+{
+	pthread_t threads[THREADS], reader;
+	unsigned nr_snapshots = 0;
+	uint64_t want = 0, want_bytes = 0;
+	int64_t count, bytes;
+	struct snapshot *s;
+
+	(void)state;
+	assert_int_equal(pthread_create(&reader, NULL, snapshots, &nr_snapshots), 0);
+	for (uintptr_t i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, churn, (void *)i), 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	__atomic_store_n(&readers_stop, 1, __ATOMIC_RELEASE);
+	pthread_join(reader, NULL);
+	assert_true(nr_snapshots > 0);
+
+	s = look();
+	for (unsigned i = 0; i < THREADS; i++) {
+		for (unsigned k = 0; k < SLOTS; k++) {
+			const struct snap_block *b = block_at(s, address_of(i, k));
+
+			assert_int_equal(b ? b->size + 1 : 0, model[i][k]);
+			want += model[i][k] != 0;
+			want_bytes += model[i][k] ? model[i][k] - 1 : 0;
+		}
+		want += handed[i] != 0;
+		want_bytes += handed[i] ? 64 : 0;
+		if (handed[i])
+			assert_non_null(block_at(s, handed[i]));
+	}
+	assert_int_equal(s->nr_blocks, want);
+	assert_int_equal(s->live_bytes, want_bytes);
+	writer_totals(&count, &bytes);
+	assert_int_equal(count, want);
+	assert_int_equal(bytes, want_bytes);
+	snapshot_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_block),
+		cmocka_unit_test(test_neighbours),
+		cmocka_unit_test(test_addresses_out_of_range),
+		cmocka_unit_test(test_missed_free),
+		cmocka_unit_test(test_lineage),
+		cmocka_unit_test(test_failed_resize),
+		cmocka_unit_test(test_intern),
+		cmocka_unit_test(test_threads),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
