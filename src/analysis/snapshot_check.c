@@ -16,7 +16,7 @@ static void set_problem(struct snap_chunk *row, const char *text)
 	if (row->problem[0])
 		return;
 	row->ok = false;
-	snprintf(row->problem, sizeof(row->problem), "%s", text);
+	snprintf(row->problem, sizeof(row->problem), "%.255s", text);
 }
 
 /* What follows "'PATH' is damaged: ", as the row need not repeat the path. */
@@ -46,19 +46,26 @@ static void describe_chunk(const struct hs_chunk *chunk, const struct snap_chunk
 		snprintf(row->name, sizeof(row->name), "unknown '%.4s'", (const char *)chunk->id);
 }
 
-/* One that we do not know: its checksum and packing can be checked all the same. */
-static int check_unknown(const struct snapshot_file *file, const struct hs_chunk *chunk,
+/* Checksum and packing, which can be verified whatever is inside. */
+static int check_packing(const struct snapshot_file *file, const struct hs_chunk *chunk,
 			 struct hs_error *err)
 {
 	uint8_t *raw;
 	int ret = snapshot_file_load(file, chunk, &raw, err);
 
-	if (ret)
-		return ret;
-	free(raw);
-	if (chunk->flags & HS_CHUNK_MUST_KNOW)
-		return hs_error_set(err, HS_E_VERSION, "made by a newer version, which must be known");
-	return 0;
+	if (!ret)
+		free(raw);
+	return ret;
+}
+
+static int check_unknown(const struct snapshot_file *file, const struct hs_chunk *chunk,
+			 struct hs_error *err)
+{
+	int ret = check_packing(file, chunk, err);
+
+	if (!ret && chunk->flags & HS_CHUNK_MUST_KNOW)
+		ret = hs_error_set(err, HS_E_VERSION, "of a newer version, and not to be skipped");
+	return ret;
 }
 
 static struct snap_chunk *row_of(const struct snapshot_file *file, struct snap_chunk *rows, uint32_t id)
@@ -84,16 +91,12 @@ static bool check_kinds(const struct snapshot_file *file, struct snap_chunk *row
 		const struct hs_chunk *chunk = snapshot_file_find(file, kind->id);
 		int ret;
 
-		if (!chunk)
-			return false;
+		if (!chunk) {
+			good = false;
+			continue;
+		}
 		ret = good ? snapshot_decode_chunk(file, chunk, kind, s, err) :
-			     check_unknown(file, &(struct hs_chunk){
-							 .offset = chunk->offset,
-							 .codec = chunk->codec,
-							 .bytes = chunk->bytes,
-							 .raw_bytes = chunk->raw_bytes,
-							 .checksum = chunk->checksum,
-						 }, err);
+			     check_packing(file, chunk, err);
 		if (!ret)
 			continue;
 		set_problem(row_of(file, rows, kind->id), without_path(err));
