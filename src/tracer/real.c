@@ -18,58 +18,69 @@
 
 /* ---- before the real functions are found: the first call starts the tracer ---- */
 
+/* Our own hooks: the first call is an event as well, so it goes through them once more. */
+void *malloc(size_t size);
+void *calloc(size_t n, size_t size);
+void *realloc(void *p, size_t size);
+void free(void *p);
+void *memalign(size_t align, size_t size);
+void *aligned_alloc(size_t align, size_t size);
+int posix_memalign(void **ret, size_t align, size_t size);
+void *valloc(size_t size);
+void *pvalloc(size_t size);
+
 static void *first_malloc(size_t size)
 {
 	lifecycle_start();
-	return real.malloc(size);
+	return malloc(size);
 }
 
 static void *first_calloc(size_t n, size_t size)
 {
 	lifecycle_start();
-	return real.calloc(n, size);
+	return calloc(n, size);
 }
 
 static void *first_realloc(void *p, size_t size)
 {
 	lifecycle_start();
-	return real.realloc(p, size);
+	return realloc(p, size);
 }
 
 static void first_free(void *p)
 {
 	lifecycle_start();
-	real.free(p);
+	free(p);
 }
 
 static void *first_memalign(size_t align, size_t size)
 {
 	lifecycle_start();
-	return real.memalign(align, size);
+	return memalign(align, size);
 }
 
 static void *first_aligned_alloc(size_t align, size_t size)
 {
 	lifecycle_start();
-	return real.aligned_alloc(align, size);
+	return aligned_alloc(align, size);
 }
 
 static int first_posix_memalign(void **p, size_t align, size_t size)
 {
 	lifecycle_start();
-	return real.posix_memalign(p, align, size);
+	return posix_memalign(p, align, size);
 }
 
 static void *first_valloc(size_t size)
 {
 	lifecycle_start();
-	return real.valloc(size);
+	return valloc(size);
 }
 
 static void *first_pvalloc(size_t size)
 {
 	lifecycle_start();
-	return real.pvalloc(size);
+	return pvalloc(size);
 }
 
 static size_t first_usable(void *p)
