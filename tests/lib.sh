@@ -12,7 +12,9 @@ TOOLS=$TESTS/tools
 # Debian's own, not a version manager's front
 PYTHON=/usr/bin/python3
 [ -x $PYTHON ] || PYTHON=python3
-export PROGRAMS PYTHON PATH="$BUILD:$PATH" LC_ALL=C.UTF-8 NO_COLOR=1 COLUMNS=100
+# where the counting preload keeps its tables, if it is used
+COUNT_FILE=$WORK/count
+export PROGRAMS PYTHON COUNT_FILE PATH="$BUILD:$PATH" LC_ALL=C.UTF-8 NO_COLOR=1 COLUMNS=100
 unset LD_PRELOAD MALLOC_ARENA_MAX HEAPSTORY_DEBUG_PATH
 
 # What differs from run to run is made equal: addresses, pids, times, this folder's name.
@@ -94,14 +96,17 @@ truth() {
 }
 
 # counted DIR: after the end of the process the store in DIR holds the blocks that the counting
-# preload saw, no more, no less (tests/tools/count.py); then its files are removed.
+# preload saw, no more, no less (tests/tools/count.py, which may name events that were half done in
+# the file half-done); then its files are removed.
 counted() {
-	"$PYTHON" "$TOOLS/count.py" "$BUILD/heapstory" "$@" || fail "store and counting preload differ"
+	"$PYTHON" "$TOOLS/count.py" "$BUILD/heapstory" "$@" 2>>half-done || {
+		fail "store and counting preload differ"
+		cat half-done
+	}
 	rm -f "$COUNT_FILE".*
 }
 # with_count COMMAND...: runs it with the counting preload (behind it $ALLOCATOR, if set)
 with_count() {
-	export COUNT_FILE=$WORK/count
 	LD_PRELOAD="$PROGRAMS/count_preload.so${ALLOCATOR:+:$ALLOCATOR}" "$@"
 }
 
