@@ -77,7 +77,7 @@ bool runtime_function(const char *function)
 	bool found = false;
 
 	function_path_init(&path, function);
-	if (path.nr == 1) {
+	if (!path.qualified) {
 		found = any_glob(runtime_functions, NR(runtime_functions), path.part[0]);
 	} else {
 		for (size_t i = 0; i < NR(runtime_roots) && !found; i++)
@@ -263,6 +263,7 @@ void function_path_init(struct function_path *path, const char *function)
 		if (s[strspn(s, " ")])
 			path->part[path->nr++] = s;
 	}
+	path->qualified = path->nr > 1;
 	if (path->nr > 1 && !strcmp(path->part[path->nr - 1], "operator?"))
 		path->nr--;
 	if (!path->nr) {

@@ -24,6 +24,7 @@ struct function_path {
 	char *text;                     /* holds the parts, each with its 0 */
 	char **part;
 	size_t nr;
+	bool qualified;                 /* it had a namespace or class, also if nr is 1 */
 };
 
 void function_path_init(struct function_path *path, const char *function);

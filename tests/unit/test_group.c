@@ -35,6 +35,7 @@ static void test_runtime_functions(void **state)
 		"hashbrown::raw::RawTable<T,A>::reserve_rehash::h0123456789abcdef",
 		"<T as core::convert::Into<U>>::into", "__cxa_allocate_exception", "_PyObject_Malloc",
 		"PyMem_RawMalloc", "g_malloc0", "heapstory_note",
+		"std::ostream& std::operator<< <char>(std::ostream&, char)",
 	};
 	static const char *const program[] = {
 		"main", "cache_insert", "app::alloc::grow", "<app::Thing as core::clone::Clone>::clone",
