@@ -9,6 +9,7 @@
 #include "analysis/snapshot.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "cli/read.h"
 #include "cli/views.h"
 #include "reports/rows.h"
@@ -67,7 +68,7 @@ static void beneath_stack(struct report *r, const json_t *row)
 	beneath(r, row, true);
 }
 
-static json_t *coverage_of(const struct diff *diff, const struct source *sources)
+static json_t *coverage_of(const struct diff *diff, struct source *sources)
 {
 	const struct snapshot *b = sources[0].snapshot, *a = sources[1].snapshot;
 	json_t *o = rows_coverage_of_two(b, a);
@@ -77,6 +78,8 @@ static json_t *coverage_of(const struct diff *diff, const struct source *sources
 			      "program: all of BEFORE counts as freed, all of AFTER as born");
 	else if (b->taken_ms > a->taken_ms)
 		rows_add_note(o, "BEFORE was taken after AFTER");
+	/* what only the older snapshot has no names for is said where that is looked at */
+	source_note_names(&sources[1], o);
 	return o;
 }
 
@@ -120,6 +123,7 @@ static void print(struct source *sources, struct read_options *o, const struct d
 	size_t shown = 0, left = 0;
 
 	diff_build(&diff, names[0], names[1], &o->filter, &by, o->sort);
+	progress_stop();
 	report_begin(&report, &style, "diff", &view, target_of(sources, mine),
 		     coverage_of(&diff, sources), rows_diff_totals(&diff, mine->per));
 	for (size_t i = 0; i < diff.nr_rows; i++) {

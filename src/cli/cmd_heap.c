@@ -10,6 +10,7 @@
 #include "analysis/snapshot.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "cli/read.h"
 #include "cli/views.h"
 #include "reports/rows.h"
@@ -110,8 +111,9 @@ static int print_groups(struct source *src, struct read_options *o, const struct
 	totals = heap_totals(&heap, src->snapshot);
 	if (mine->zones)
 		json_object_set_new(totals, "zones", order_by_zone(&heap));
+	progress_stop();
 	report_begin(&report, &style, "heap", &view, rows_target(src->snapshot),
-		     rows_coverage(src->snapshot), totals);
+		     source_coverage(src, o->by <= GROUP_FUNCTION), totals);
 	report_suspects(&report, json_null()); /* not looked for in this version */
 	nr = heap.nr_rows < o->nr_rows ? heap.nr_rows : o->nr_rows;
 	for (size_t i = 0; i < nr; i++)
@@ -199,8 +201,10 @@ static int print_blocks(struct source *src, struct read_options *o, const char *
 		say("%s", nothing);
 	if (o->sort == SORT_BYTES)
 		qsort_r(found, nr, sizeof(*found), by_size, &order);
-	report_begin(&report, &style, "heap", &view, rows_target(s), rows_coverage(s),
+	progress_stop();
+	report_begin(&report, &style, "heap", &view, rows_target(s), source_coverage(src, true),
 		     json_pack("{s:I,s:I}", "count", (json_int_t)nr, "bytes", (json_int_t)bytes));
+	report_suspects(&report, json_null());
 	nr_shown = nr < o->nr_rows ? nr : o->nr_rows;
 	for (size_t i = 0; i < nr_shown; i++)
 		report_row(&report, rows_block(src->names, &s->blocks[found[i]]));

@@ -11,6 +11,7 @@
 #include "analysis/snapshot.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "cli/read.h"
 #include "cli/views.h"
 #include "reports/rows.h"
@@ -166,7 +167,8 @@ static int print(struct source *src, struct read_options *o, const uint64_t *add
 		say_none(s, o->operands[i + 1], addresses[i], k);
 	}
 	if (nr_found || o->json) {
-		report_begin(&report, &style, "history", &view, rows_target(s), rows_coverage(s),
+		progress_stop();
+		report_begin(&report, &style, "history", &view, rows_target(s), source_coverage(src, true),
 			     json_pack("{s:I}", "count", (json_int_t)nr_found));
 		for (size_t i = 0; i < nr; i++) {
 			if (found[i] != SIZE_MAX)

@@ -9,6 +9,7 @@
 #include "analysis/snapshot.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "cli/read.h"
 #include "cli/views.h"
 #include "reports/rows.h"
@@ -90,8 +91,9 @@ static void print(struct source *src, struct read_options *o)
 	if (!filter_is_empty(&o->filter))
 		view.empty = "no live block passes the filters";
 	find_top(&top, src, &o->filter);
+	progress_stop();
 	report_begin(&report, &style, "largest", &view, rows_target(src->snapshot),
-		     rows_coverage(src->snapshot),
+		     source_coverage(src, true),
 		     json_pack("{s:I,s:I}", "count", (json_int_t)top.count, "bytes", (json_int_t)top.bytes));
 	for (size_t i = 0; i < top.nr; i++)
 		report_row(&report, rows_block(src->names, &src->snapshot->blocks[top.blocks[i]]));

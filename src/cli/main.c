@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/progress.h"
 #include "util/error.h"
 
 #define HEAPSTORY_VERSION "0.1.0"
@@ -24,6 +25,7 @@ int say(const char *format, ...)
 {
 	va_list args;
 
+	progress_stop();
 	fflush(stdout);
 	fputs("heapstory: ", stderr);
 	va_start(args, format);
@@ -96,6 +98,7 @@ static int finish(int status)
 {
 	int error;
 
+	progress_stop();
 	errno = 0;
 	error = ferror(stdout);
 	if (fclose(stdout))

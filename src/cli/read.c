@@ -14,6 +14,8 @@
 #include "analysis/snapshot.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/progress.h"
+#include "reports/rows.h"
 #include "store/place.h"
 #include "symbolizer/symbolizer.h"
 #include "util/alloc.h"
@@ -67,6 +69,7 @@ int source_open(struct source *source, const char *target, struct symbolizer *sy
 	char path[PATH_MAX];
 
 	memset(source, 0, sizeof(*source));
+	progress_start();
 	if (target_find(target, path, sizeof(path), &err) ||
 	    snapshot_open(path, &source->snapshot, &err))
 		return say_error(&err);
@@ -88,6 +91,37 @@ void source_close(struct source *source)
 		free(source->lookup);
 	}
 	memset(source, 0, sizeof(*source));
+}
+
+void source_note_names(struct source *source, json_t *coverage)
+{
+	const struct snapshot *s = source->snapshot;
+	bool *seen = xcalloc(s->nr_modules + 1, sizeof(*seen));
+
+	for (size_t i = 1; i < s->nr_nodes; i++) {
+		uint32_t module = s->nodes[i].module;
+		const struct frame *frames;
+		const char *problem;
+
+		if (!module || seen[module] || !names_node(source->names, (uint32_t)i, &frames))
+			continue;
+		seen[module] = true;
+		if (frames[0].runtime)
+			continue;
+		problem = symbolizer_problem(source->lookup->symbolizer, source->lookup->ids[module]);
+		if (problem)
+			rows_add_note(coverage, "no names of functions: %s", problem);
+	}
+	free(seen);
+}
+
+json_t *source_coverage(struct source *source, bool names)
+{
+	json_t *coverage = rows_coverage(source->snapshot);
+
+	if (names)
+		source_note_names(source, coverage);
+	return coverage;
 }
 
 struct symbolizer *symbolizer_for(const struct read_options *options)

@@ -24,6 +24,10 @@ struct source {
 
 /* Opens a TARGET. 0, or EXIT_TROUBLE and said. symbolizer must outlive the source. */
 int source_open(struct source *source, const char *target, struct symbolizer *symbolizer);
+/* Coverage of the report on a source: a new reference. names: tell also which modules have none. */
+json_t *source_coverage(struct source *source, bool names);
+/* Adds to a coverage a note for each module of the program's own that has no names. */
+void source_note_names(struct source *source, json_t *coverage);
 /* Harmless on one that is all zero. */
 void source_close(struct source *source);
 
