@@ -151,6 +151,8 @@ json_t *rows_block(struct names *names, const struct snap_block *b)
 	set(o, "zone", zone_value(names_zone(names, b->stack)));
 	set(o, "thread", thread_value(s, b->thread));
 	set(o, "birth_s", json_real(rows_seconds(s, b->birth_ms)));
+	set(o, "wall", s->start_real_ns ? report_wall(s->start_real_ns + b->birth_ms * 1000000) :
+	    json_null());
 	set(o, "age_s", json_real(s->taken_ms > b->birth_ms ?
 				  (double)(s->taken_ms - b->birth_ms) / 1000 : 0.0));
 	set_stack(o, names, b->stack);

@@ -30,14 +30,14 @@ static char *signed_text(double value, int decimals)
 	return xasprintf("%+.*f", decimals, value);
 }
 
-/* The callers of the stack that stands for the row, and of how many it is the heaviest. */
+/* The callers of the heaviest stack of the row, and how many stacks there are. */
 static char *chain_cell(const struct report *r, const json_t *row, const json_t *stack, size_t width)
 {
 	json_int_t nr = json_integer_value(json_object_get(row, "stacks"));
 	char *chain, *cell, more[48] = "";
 
 	if (nr > 1)
-		snprintf(more, sizeof(more), "  (1 of %" JSON_INTEGER_FORMAT " stacks)", nr);
+		snprintf(more, sizeof(more), "  (%" JSON_INTEGER_FORMAT " stacks)", nr);
 	chain = text_chain(r, stack, width > strlen(more) + MIN_LAST ? width - strlen(more) : width);
 	if (width && strlen(chain) + strlen(more) > width)
 		more[0] = 0;

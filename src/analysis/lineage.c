@@ -69,8 +69,11 @@ static void measure_steps(struct lineage_shape *shape, const struct snap_lineage
 	free(jumps);
 }
 
-/* Function of the level-th program frame of a stack, from its site outwards; NULL if it has none. */
-static const char *function_at(struct names *names, uint32_t stack, size_t level)
+/*
+ * Label of the level-th program frame of a stack, from its site outwards; NULL if it has none.
+ * Caller frees.
+ */
+static char *function_at(struct names *names, uint32_t stack, size_t level)
 {
 	const struct frame *const *frames;
 	enum stack_cut cut;
@@ -78,7 +81,7 @@ static const char *function_at(struct names *names, uint32_t stack, size_t level
 
 	for (size_t i = 0; i < nr; i++) {
 		if (!frames[i]->runtime && !level--)
-			return frames[i]->function ? frames[i]->function : "?";
+			return frame_label(frames[i]);
 	}
 	return NULL;
 }
@@ -112,10 +115,11 @@ static bool growers_at(struct lineage_shape *shape, const struct snap_step *step
 
 	clear_growers(shape);
 	for (uint32_t i = 0; i < nr; i++) {
-		const char *function = function_at(names, steps[i].stack, level);
+		char *function = function_at(names, steps[i].stack, level);
 
 		any |= function != NULL;
 		count_grower(shape, function ? function : "?");
+		free(function);
 	}
 	return any;
 }
