@@ -100,11 +100,10 @@ static int finish(int status)
 
 	progress_stop();
 	errno = 0;
-	error = ferror(stdout);
-	if (fclose(stdout))
-		error = errno ? errno : EIO;
-	else if (error)
-		error = errno ? errno : EIO;
+	error = fflush(stdout) || ferror(stdout) ? (errno ? errno : EIO) : 0;
+	/* a standard output that is closed is no trouble for who has nothing to say */
+	if (fclose(stdout) && !error && errno != EBADF)
+		error = errno;
 	if (!error)
 		return status;
 	fprintf(stderr, "heapstory: cannot write to standard output: %s\n", strerror(error));
