@@ -335,6 +335,20 @@ static void test_reverse_is_the_negative(void **state)
 	each_history(check_reverse);
 }
 
+/* Blocks of one side that pass there, or that pass on the other side. */
+static int64_t passing(const struct fake_heap *heap, const struct fake_heap *other)
+{
+	int64_t nr = 0;
+
+	for (size_t i = 0; i < heap->nr; i++) {
+		const struct fake_block *b = &heap->blocks[i], *o = find(other, b->serial);
+
+		nr += (b->size >= 64 && !strcmp(fake_module(b->stack), "app")) ||
+		      (o && o->size >= 64 && !strcmp(fake_module(o->stack), "app"));
+	}
+	return nr;
+}
+
 static void check_filtered(struct history *h, enum group_by by)
 {
 	struct filter filter = { .min_size = 64, .zone = "app" };
@@ -342,6 +356,8 @@ static void check_filtered(struct history *h, enum group_by by)
 
 	diff_of(&d, h, 0, 1, by, &filter);
 	assert_identities(&d);
+	assert_int_equal(d.totals.before.count, passing(&h->before, &h->after));
+	assert_int_equal(d.totals.after.count, passing(&h->after, &h->before));
 	diff_release(&d);
 	filter = (struct filter){ .has_younger = true, .younger_ms = 5000, .thread = "4002" };
 	diff_of(&d, h, 0, 1, by, &filter);
