@@ -64,7 +64,7 @@ void fake_heap_release(struct fake_heap *h)
 	memset(h, 0, sizeof(*h));
 }
 
-uint64_t fake_random(struct fake_heap *h, uint64_t below)
+uint64_t fake_heap_random(struct fake_heap *h, uint64_t below)
 {
 	h->random ^= h->random << 13;
 	h->random ^= h->random >> 7;
@@ -76,7 +76,7 @@ uint64_t fake_random(struct fake_heap *h, uint64_t below)
 static uint64_t free_address(struct fake_heap *h)
 {
 	for (;;) {
-		uint64_t address = 0x10000000 + fake_random(h, h->nr + 20) * 0x10000;
+		uint64_t address = 0x10000000 + fake_heap_random(h, h->nr + 20) * 0x10000;
 		size_t i;
 
 		for (i = 0; i < h->nr && h->blocks[i].address != address; i++)
@@ -103,25 +103,25 @@ size_t fake_heap_add(struct fake_heap *h, uint64_t size, uint32_t stack, uint32_
 static void resize(struct fake_heap *h, struct fake_block *b)
 {
 	static const uint64_t factors[] = { 1, 2, 2, 3 };
-	uint64_t size = fake_random(h, 4) ? b->size * factors[fake_random(h, 4)] : b->size / 2;
+	uint64_t size = fake_heap_random(h, 4) ? b->size * factors[fake_heap_random(h, 4)] : b->size / 2;
 
 	b->size = size > 60000 ? 16 : size;
 	b->nr_steps++;
-	if (fake_random(h, 2))
-		b->stack = (uint32_t)fake_random(h, FAKE_STACKS);
-	if (fake_random(h, 2))
+	if (fake_heap_random(h, 2))
+		b->stack = (uint32_t)fake_heap_random(h, FAKE_STACKS);
+	if (fake_heap_random(h, 2))
 		b->address = free_address(h);
 }
 
 void fake_heap_event(struct fake_heap *h)
 {
-	uint64_t what = fake_random(h, 10);
-	size_t i = h->nr ? fake_random(h, h->nr) : 0;
+	uint64_t what = fake_heap_random(h, 10);
+	size_t i = h->nr ? fake_heap_random(h, h->nr) : 0;
 
-	h->now_ms += fake_random(h, 400);
+	h->now_ms += fake_heap_random(h, 400);
 	if (!h->nr || what < 5)
-		fake_heap_add(h, 8 * fake_random(h, 40), (uint32_t)fake_random(h, FAKE_STACKS),
-			      1 + (uint32_t)fake_random(h, FAKE_THREADS - 1));
+		fake_heap_add(h, 8 * fake_heap_random(h, 40), (uint32_t)fake_heap_random(h, FAKE_STACKS),
+			      1 + (uint32_t)fake_heap_random(h, FAKE_THREADS - 1));
 	else if (what < 8)
 		h->blocks[i] = h->blocks[--h->nr];
 	else
@@ -220,7 +220,7 @@ static void add_lineage(struct snapshot *s, const struct fake_block *from, struc
 	b->lineage = (uint32_t)s->nr_lineages;
 }
 
-struct snapshot *fake_snapshot(const struct fake_heap *h, uint32_t shuffle)
+struct snapshot *fake_heap_snapshot(const struct fake_heap *h, uint32_t shuffle)
 {
 	struct snapshot *s = xcalloc(1, sizeof(*s));
 
@@ -255,7 +255,7 @@ struct snapshot *fake_snapshot(const struct fake_heap *h, uint32_t shuffle)
 
 /* ---- names ------------------------------------------------------------------------------- */
 
-size_t fake_lookup(void *context, const struct snapshot *s, uint32_t module, uint64_t address,
+size_t fake_heap_lookup(void *context, const struct snapshot *s, uint32_t module, uint64_t address,
 		   const struct name_frame **ret)
 {
 	static char kept[64][32];       /* names have to stay: one of each for good */
@@ -290,7 +290,7 @@ static char *text(void)
 	return ring[at++ % 16];
 }
 
-const char *fake_function(uint32_t stack)
+const char *fake_heap_function(uint32_t stack)
 {
 	char *s = text();
 
@@ -300,25 +300,25 @@ const char *fake_function(uint32_t stack)
 	return s;
 }
 
-const char *fake_module(uint32_t stack)
+const char *fake_heap_module(uint32_t stack)
 {
 	if (!stack)
 		return "(no stack)";
 	return stack / 3 % 2 ? "libdriver.so.1" : "app";
 }
 
-const char *fake_site(uint32_t stack)
+const char *fake_heap_site(uint32_t stack)
 {
 	char *s = text();
 
 	if (!stack)
 		return "(no stack)";
-	snprintf(s, 64, "f%" PRIu32 " %s+0x%" PRIx64, stack / 3, fake_module(stack),
+	snprintf(s, 64, "f%" PRIu32 " %s+0x%" PRIx64, stack / 3, fake_heap_module(stack),
 		 frame_of(stack, 2).offset + 1);
 	return s;
 }
 
-const char *fake_thread(uint32_t thread)
+const char *fake_heap_thread(uint32_t thread)
 {
 	char *s = text();
 

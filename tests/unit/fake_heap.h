@@ -35,22 +35,22 @@ struct fake_heap {
 
 void fake_heap_init(struct fake_heap *heap, uint64_t seed);
 void fake_heap_release(struct fake_heap *heap);
-uint64_t fake_random(struct fake_heap *heap, uint64_t below);
+uint64_t fake_heap_random(struct fake_heap *heap, uint64_t below);
 /* A malloc, free or realloc of some kind. */
 void fake_heap_event(struct fake_heap *heap);
 /* Adds a block; its place in heap->blocks. */
 size_t fake_heap_add(struct fake_heap *heap, uint64_t size, uint32_t stack, uint32_t thread);
 /* Caller: snapshot_free(). shuffle: another numbering for each value. */
-struct snapshot *fake_snapshot(const struct fake_heap *heap, uint32_t shuffle);
+struct snapshot *fake_heap_snapshot(const struct fake_heap *heap, uint32_t shuffle);
 
 /* A names_lookup of the functions that the stacks go through. */
-size_t fake_lookup(void *context, const struct snapshot *snapshot, uint32_t module, uint64_t address,
+size_t fake_heap_lookup(void *context, const struct snapshot *snapshot, uint32_t module, uint64_t address,
 		   const struct name_frame **ret);
 
 /* What groups a stack has to fall into; static strings, or of a ring of buffers. */
-const char *fake_function(uint32_t stack);
-const char *fake_module(uint32_t stack);
-const char *fake_site(uint32_t stack);
-const char *fake_thread(uint32_t thread);
+const char *fake_heap_function(uint32_t stack);
+const char *fake_heap_module(uint32_t stack);
+const char *fake_heap_site(uint32_t stack);
+const char *fake_heap_thread(uint32_t thread);
 
 #endif

@@ -39,10 +39,10 @@ static void copy_heap(struct fake_heap *to, const struct fake_heap *from)
 
 static void history_snap(struct history *h)
 {
-	h->snapshots[0] = fake_snapshot(&h->before, 0);
-	h->snapshots[1] = fake_snapshot(&h->after, 2);
+	h->snapshots[0] = fake_heap_snapshot(&h->before, 0);
+	h->snapshots[1] = fake_heap_snapshot(&h->after, 2);
 	for (int i = 0; i < 2; i++)
-		h->names[i] = names_new(h->snapshots[i], fake_lookup, NULL);
+		h->names[i] = names_new(h->snapshots[i], fake_heap_lookup, NULL);
 }
 
 static void history_init(struct history *h, uint64_t seed)
@@ -51,7 +51,7 @@ static void history_init(struct history *h, uint64_t seed)
 	for (uint64_t i = 0; i < seed * 3; i++)
 		fake_heap_event(&h->after);
 	copy_heap(&h->before, &h->after);
-	for (uint64_t i = fake_random(&h->after, 2 * seed + 2); i > 0; i--)
+	for (uint64_t i = fake_heap_random(&h->after, 2 * seed + 2); i > 0; i--)
 		fake_heap_event(&h->after);
 	history_snap(h);
 }
@@ -109,14 +109,14 @@ static const char *key_of(const struct fake_block *b, enum group_by by, uint64_t
 
 	switch (by) {
 	case GROUP_SITE:
-		return fake_site(b->stack);
+		return fake_heap_site(b->stack);
 	case GROUP_FUNCTION:
-		return fake_function(b->stack);
+		return fake_heap_function(b->stack);
 	case GROUP_MODULE:
 	case GROUP_ZONE:
-		return fake_module(b->stack);
+		return fake_heap_module(b->stack);
 	case GROUP_THREAD:
-		return fake_thread(b->thread);
+		return fake_heap_thread(b->thread);
 	case GROUP_SIZE:
 		snprintf(text[++at % 2], sizeof(text[0]), "%" PRIu64, b->size);
 		return text[at % 2];
@@ -343,8 +343,8 @@ static int64_t passing(const struct fake_heap *heap, const struct fake_heap *oth
 	for (size_t i = 0; i < heap->nr; i++) {
 		const struct fake_block *b = &heap->blocks[i], *o = find(other, b->serial);
 
-		nr += (b->size >= 64 && !strcmp(fake_module(b->stack), "app")) ||
-		      (o && o->size >= 64 && !strcmp(fake_module(o->stack), "app"));
+		nr += (b->size >= 64 && !strcmp(fake_heap_module(b->stack), "app")) ||
+		      (o && o->size >= 64 && !strcmp(fake_heap_module(o->stack), "app"));
 	}
 	return nr;
 }

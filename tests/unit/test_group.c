@@ -139,8 +139,8 @@ static void each_heap(void (*check)(struct names *names, struct fake_heap *heap)
 		fake_heap_init(&heap, seed);
 		for (uint64_t i = 0; i < 10 * seed; i++)
 			fake_heap_event(&heap);
-		s = fake_snapshot(&heap, (uint32_t)seed);
-		names = names_new(s, fake_lookup, NULL);
+		s = fake_heap_snapshot(&heap, (uint32_t)seed);
+		names = names_new(s, fake_heap_lookup, NULL);
 		check(names, &heap);
 		names_free(names);
 		snapshot_free(s);
@@ -175,7 +175,7 @@ static uint64_t plain_sum(const struct fake_heap *heap, const char *module)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < heap->nr; i++)
-		sum += strcmp(fake_module(heap->blocks[i].stack), module) ? 0 : heap->blocks[i].size;
+		sum += strcmp(fake_heap_module(heap->blocks[i].stack), module) ? 0 : heap->blocks[i].size;
 	return sum;
 }
 
@@ -278,12 +278,12 @@ static void shape_of(struct lineage_shape *shape, const uint64_t *sizes, uint32_
 	struct names *names;
 
 	fake_heap_init(&heap, 1);
-	s = fake_snapshot(&heap, 0);
+	s = fake_heap_snapshot(&heap, 0);
 	free(s->steps);
 	s->steps = xcalloc(nr, sizeof(*s->steps));
 	for (uint32_t i = 1; i < nr; i++)
 		s->steps[i - 1] = (struct snap_step){ sizes[i], i, stacks ? stacks[i] : 3 };
-	names = names_new(s, fake_lookup, NULL);
+	names = names_new(s, fake_heap_lookup, NULL);
 	lineage_shape_init(shape, &l, names);
 	names_free(names);
 	snapshot_free(s);

@@ -76,7 +76,7 @@ static void test_nearest(void **state)
 
 	(void)state;
 	fake_heap_init(&heap, 3);
-	s = fake_snapshot(&heap, 0);
+	s = fake_heap_snapshot(&heap, 0);
 	pattern_nearest(&p, s, &n);
 	assert_true(!n.nr_below && !n.nr_above);
 	snapshot_free(s);
@@ -85,7 +85,7 @@ static void test_nearest(void **state)
 	fake_heap_add(&heap, 70, 2, 1);
 	fake_heap_add(&heap, 201, 2, 1);
 	fake_heap_add(&heap, 5000, 2, 1);
-	s = fake_snapshot(&heap, 0);
+	s = fake_heap_snapshot(&heap, 0);
 	pattern_nearest(&p, s, &n);
 	assert_int_equal(n.below, 70);
 	assert_int_equal(n.nr_below, 2);
