@@ -2,18 +2,19 @@
 /*
  * cmd_snap.c - heapstory snap: write a snapshot, print its path.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/snapshot.h"
 #include "cli/command.h"
+#include "cli/numbered.h"
 #include "cli/options.h"
 #include "cli/read.h"
+#include "cli/timeline.h"
 #include "reports/rows.h"
 #include "store/place.h"
 #include "util/alloc.h"
@@ -34,54 +35,36 @@ static int own(void *context, struct args *a)
 	return *to ? 1 : -1;
 }
 
-/* Gives a file its name unless that is taken. 0, or -1 with errno. */
-static int rename_new(const char *from, const char *to)
+/* Whether the snapshot lies in the output folder of the program's run, under the name at *ret. */
+static bool in_output_folder(const struct snapshot *s, const char *path, const char **ret)
 {
-	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
-		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
-		return -1;
-	if (link(from, to))
-		return -1;
-	return unlink(from);
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? xstrndup(path, (size_t)(slash - path) + 1) : xstrdup(".");
+	struct stat a, b;
+	bool same = s->dir && *s->dir && !stat(s->dir, &a) && !stat(folder, &b) &&
+		    a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+
+	free(folder);
+	*ret = slash ? slash + 1 : path;
+	return same;
 }
 
-/*
- * Writes the snapshot as the next free NNNN.hs of the folder. Another snap or the supervisor may
- * be after the same number: the name is taken only if nobody else has it.
- */
-static int write_numbered(const struct snapshot *s, const char *dir, const char *label, char **ret_path,
-			  struct hs_error *err)
+/* Adds the snapshot of a running program to the timeline of its run, if that keeps one. */
+static void note_in_timeline(const struct snapshot *s, const char *path)
 {
-	char *aside = xasprintf("%s/.snap.%d.tmp", dir, (int)getpid()), *path = NULL;
-	int status = snapshot_write(s, aside, label, err);
+	struct hs_error err = { 0 };
+	struct timeline *timeline;
+	const char *name;
+	char *file;
 
-	if (status) {
-		/* the name of the file aside means nothing to anybody */
-		hs_error_set(err, err->code, "cannot write a snapshot to '%s': %s", dir,
-			     strrchr(err->text, ':') ? strrchr(err->text, ':') + 2 : err->text);
-		goto out;
-	}
-	for (unsigned int nr = 1; nr; nr++) {
-		path = xasprintf("%s/%04u.hs", dir, nr);
-		if (!rename_new(aside, path))
-			break;
-		if (errno != EEXIST) {
-			status = hs_error_system(err, "write", path);
-			unlink(aside);
-			break;
-		}
-		free(path);
-		path = NULL;
-	}
-out:
-	if (status) {
-		free(path);
-		path = NULL;
-	}
-	*ret_path = path;
-	free(aside);
-	return status;
+	if (s->source != SNAPSHOT_LIVE_STORE || !in_output_folder(s, path, &name))
+		return;
+	file = xasprintf("%s/timeline", s->dir);
+	timeline = timeline_new(file);
+	if (!access(file, F_OK) && timeline_add(timeline, s, name, &err))
+		say("warning: %s", err.text);
+	timeline_free(timeline);
+	free(file);
 }
 
 static void print(const struct snapshot *s, const char *path, struct read_options *o)
@@ -120,10 +103,18 @@ static int snap(const char *target, const struct snap_options *mine, struct read
 		path = xstrdup(mine->output);
 		status = snapshot_write(s, path, mine->label, &err);
 	} else {
-		status = write_numbered(s, s->dir && *s->dir ? s->dir : ".", mine->label, &path, &err);
+		const char *dir = s->dir && *s->dir ? s->dir : ".";
+		char name[NUMBERED_NAME_LEN];
+		uint32_t number;
+
+		status = numbered_write(s, dir, mine->label, 1, &number, &err);
+		if (!status)
+			path = xasprintf("%s%s%s", strcmp(dir, ".") ? dir : "", strcmp(dir, ".") ? "/" : "",
+					 numbered_name(number, name));
 	}
 	if (status)
 		goto out;
+	note_in_timeline(s, path);
 	if (!s->coverage.consistent)
 		say("warning: the program went on while the snapshot was taken; it is marked as inconsistent");
 	print(s, path, o);

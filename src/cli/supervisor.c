@@ -10,6 +10,7 @@
 #include "analysis/snapshot.h"
 #include "cli/command.h"
 #include "cli/finish.h"
+#include "cli/numbered.h"
 #include "cli/timeline.h"
 #include "store/format.h"
 #include "store/place.h"
@@ -131,16 +132,19 @@ static void thin_out(struct supervisor *s)
 
 /* ---- taking them ------------------------------------------------------------------------- */
 
-/* Writes dir/name from the store of that folder, and a line of the timeline if there is one. */
+/*
+ * Writes dir/name from the store of that folder, and a line of the timeline if there is one.
+ * Without a name, the next number that is free, which next_number is then.
+ */
 static int take_snapshot(struct supervisor *s, const char *dir, const char *name,
 			 struct timeline *timeline)
 {
 	struct snapshot *snapshot;
 	struct hs_error err;
-	char store[PATH_MAX], path[PATH_MAX];
+	char store[PATH_MAX], path[PATH_MAX], number[NUMBERED_NAME_LEN];
 	int ret;
 
-	if (!join(store, dir, "store.live") || !join(path, dir, name))
+	if (!join(store, dir, "store.live") || (name && !join(path, dir, name)))
 		return -HS_E_SYSTEM;
 	ret = snapshot_open(store, &snapshot, &err);
 	if (ret) {
@@ -149,7 +153,12 @@ static int take_snapshot(struct supervisor *s, const char *dir, const char *name
 	}
 	if (dir == s->dir)
 		s->bytes_before = snapshot->live_bytes;
-	ret = snapshot_write(snapshot, path, NULL, &err);
+	if (name) {
+		ret = snapshot_write(snapshot, path, NULL, &err);
+	} else {
+		ret = numbered_write(snapshot, dir, NULL, s->next_number, &s->next_number, &err);
+		name = numbered_name(s->next_number, number);
+	}
 	if (ret)
 		complain(s, &err);
 	else
@@ -162,13 +171,12 @@ static int take_snapshot(struct supervisor *s, const char *dir, const char *name
 
 static void take_numbered(struct supervisor *s)
 {
-	char name[32], path[PATH_MAX];
+	char name[NUMBERED_NAME_LEN], path[PATH_MAX];
 	struct stat st;
 
-	snprintf(name, sizeof(name), "%04" PRIu32 ".hs", s->next_number);
-	if (take_snapshot(s, s->dir, name, s->timeline))
+	if (take_snapshot(s, s->dir, NULL, s->timeline))
 		return;
-	if (join(path, s->dir, name) && !stat(path, &st))
+	if (join(path, s->dir, numbered_name(s->next_number, name)) && !stat(path, &st))
 		keep_add(s, s->next_number, (uint64_t)st.st_size, now_ns());
 	s->next_number++;
 	thin_out(s);

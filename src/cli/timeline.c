@@ -18,6 +18,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -45,6 +46,7 @@ struct timeline {
 	char *path;
 	int fd;                         /* -1: not open yet */
 	bool begun;                     /* the section has its first line */
+	off_t end;                      /* of the file after our latest line */
 	uint8_t image[32];              /* of the section */
 	struct frame *frames;           /* hash by key */
 	uint32_t nr_frames, nr_modules, line;
@@ -293,16 +295,31 @@ static off_t whole_lines(int fd, off_t size)
 
 static int open_file(struct timeline *t, struct hs_error *err)
 {
-	struct stat st;
-
 	t->fd = open(t->path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (t->fd >= 0 && !fstat(t->fd, &st) && !ftruncate(t->fd, whole_lines(t->fd, st.st_size)))
-		return 0;
-	hs_error_system(err, "write", t->path);
-	if (t->fd >= 0)
-		close(t->fd);
-	t->fd = -1;
-	return -HS_E_SYSTEM;
+	return t->fd < 0 ? hs_error_system(err, "write", t->path) : 0;
+}
+
+/*
+ * Keeps other writers out, cuts off half a line that one of them was killed in, and ends the
+ * section if they wrote since: numbers would mean those of their section.
+ */
+static int lock_file(struct timeline *t, struct hs_error *err)
+{
+	struct stat st;
+	off_t whole;
+
+	while (flock(t->fd, LOCK_EX)) {
+		if (errno != EINTR)
+			return hs_error_system(err, "lock", t->path);
+	}
+	if (fstat(t->fd, &st))
+		return hs_error_system(err, "read", t->path);
+	whole = whole_lines(t->fd, st.st_size);
+	if (whole != st.st_size && ftruncate(t->fd, whole))
+		return hs_error_system(err, "write", t->path);
+	if (whole != t->end)
+		section_clear(t);
+	return 0;
 }
 
 static int append(struct timeline *t, const struct buffer *b, struct hs_error *err)
@@ -334,8 +351,10 @@ int timeline_add(struct timeline *t, const struct snapshot *snapshot, const char
 	struct buffer b = { NULL, 0, 0 };
 	int ret = t->fd < 0 ? open_file(t, err) : 0;
 
+	if (!ret)
+		ret = lock_file(t, err);
 	if (ret)
-		return ret;
+		goto out;
 	if (!t->begun || memcmp(t->image, snapshot->image, sizeof(t->image))) {
 		section_clear(t);
 		memcpy(t->image, snapshot->image, sizeof(t->image));
@@ -346,6 +365,10 @@ int timeline_add(struct timeline *t, const struct snapshot *snapshot, const char
 	ret = append(t, &b, err);
 	if (ret)
 		section_clear(t);
+	t->end = lseek(t->fd, 0, SEEK_END);
+out:
+	if (t->fd >= 0)
+		flock(t->fd, LOCK_UN);
 	buffer_clear(&b);
 	return ret;
 }

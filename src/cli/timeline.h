@@ -6,8 +6,8 @@
  * kill and does not count. Two kinds of lines:
  *
  *   {"timeline":1,"pid":P,"generation":G,"comm":"C","start":"WALL"}
- *       begins a section: all numbers below start anew. One for each process image, and for each
- *       supervisor that went on with the file.
+ *       begins a section: all numbers below start anew. One for each process image, and wherever
+ *       one writer (the supervisor, `heapstory snap`) goes on behind another.
  *   {"snapshot":"0001.hs","s":S,"wall":"WALL","count":N,"bytes":N,"born_count":N,"born_bytes":N,
  *    "peak_bytes":N,"modules":[[PATH,BUILD_ID],…],"nodes":[[PARENT,MODULE,OFFSET],…],
  *    "stacks":[[NODE,COUNT,BYTES,BORN_COUNT,BORN_BYTES],…]}
