@@ -45,8 +45,8 @@ json_t *rows_target(const struct snapshot *s)
 	set(o, "number", s->number ? json_integer((json_int_t)s->number) : json_null());
 	set_int(o, "generation", s->generation);
 	set(o, "taken_s", json_real(rows_seconds(s, s->taken_ms)));
-	set(o, "wall", s->start_real_ns ? report_wall(s->start_real_ns + s->taken_ms * 1000000) :
-	    json_null());
+	set(o, "wall",
+	    s->start_real_ns ? report_wall(s->start_real_ns + s->taken_ms * 1000000) : json_null());
 	return o;
 }
 
@@ -89,18 +89,25 @@ static void note_completeness(json_t *o, const struct snapshot *s)
 	if (c->mode == HS_MODE_OFF)
 		rows_add_note(o, "recording is off");
 	if (c->mode == HS_MODE_DRAIN)
-		rows_add_note(o, "recording is off: only frees and reallocs of known blocks are followed");
+		rows_add_note(o, "recording is off: only frees and reallocs of known blocks are "
+				 "followed");
 	if (!c->consistent)
-		rows_add_note(o, "inconsistent: the program went on while this was copied; %" PRIu64
-			      " block%s in doubt", c->in_doubt, plural(c->in_doubt));
+		rows_add_note(o,
+			      "inconsistent: the program went on while this was copied; %" PRIu64
+			      " block%s in doubt",
+			      c->in_doubt, plural(c->in_doubt));
 	else if (c->in_doubt)
-		rows_add_note(o, "%" PRIu64 " thread%s in the middle of a change: as many blocks are in "
-			      "doubt", c->in_doubt, c->in_doubt == 1 ? " was" : "s were");
+		rows_add_note(o,
+			      "%" PRIu64 " thread%s in the middle of a change: as many blocks are "
+			      "in "
+			      "doubt",
+			      c->in_doubt, c->in_doubt == 1 ? " was" : "s were");
 	if (c->dropped_blocks)
 		rows_add_note(o, "%" PRIu64 " block%s left out: lost frees or damaged records",
 			      c->dropped_blocks, plural(c->dropped_blocks));
 	if (c->lost[HS_LOST_OVERRUN])
-		rows_add_note(o, "%" PRIu64 " time%s a thread did not wait for a snapshot any longer",
+		rows_add_note(o,
+			      "%" PRIu64 " time%s a thread did not wait for a snapshot any longer",
 			      c->lost[HS_LOST_OVERRUN], plural(c->lost[HS_LOST_OVERRUN]));
 }
 
@@ -110,13 +117,14 @@ static void note_program(json_t *o, const struct snapshot *s)
 	uint64_t children = s->coverage.lost[HS_LOST_CHILD];
 
 	if (flags & HS_STORE_PYMALLOC)
-		rows_add_note(o, "small Python objects are in pymalloc's arenas and not seen one by one; "
-			      "start it with PYTHONMALLOC=malloc");
+		rows_add_note(o, "small Python objects are in pymalloc's arenas and not seen one "
+				 "by one; "
+				 "start it with PYTHONMALLOC=malloc");
 	if (flags & HS_STORE_OWN_MALLOC)
 		rows_add_note(o, "the program defines malloc itself: those calls are not seen");
 	if (children && !(flags & HS_STORE_FOLLOW))
-		rows_add_note(o, "%" PRIu64 " %s not traced; --follow-children traces them", children,
-			      children == 1 ? "child was" : "children were");
+		rows_add_note(o, "%" PRIu64 " %s not traced; --follow-children traces them",
+			      children, children == 1 ? "child was" : "children were");
 	if (flags & HS_STORE_CHILD)
 		rows_add_note(o, "a followed child: it began with the blocks of its parent");
 }
@@ -126,7 +134,8 @@ static void note_stacks(json_t *o, const struct snapshot *s)
 	uint64_t depth = 0, caller = 0;
 
 	if (s->coverage.flags & HS_STORE_NO_UNWINDER)
-		rows_add_note(o, "libunwind could not be loaded: stacks through unusual frames are cut");
+		rows_add_note(o, "libunwind could not be loaded: stacks through unusual frames are "
+				 "cut");
 	for (size_t i = 1; i < s->nr_stacks; i++) {
 		uint32_t node = s->stacks[i].node;
 
@@ -138,8 +147,8 @@ static void note_stacks(json_t *o, const struct snapshot *s)
 		caller += s->nodes[node].pc == HS_PC_CUT_UNWIND;
 	}
 	if (depth)
-		rows_add_note(o, "%" PRIu64 " stack%s cut at the depth limit of %" PRIu32 " frames", depth,
-			      plural(depth), s->depth);
+		rows_add_note(o, "%" PRIu64 " stack%s cut at the depth limit of %" PRIu32 " frames",
+			      depth, plural(depth), s->depth);
 	if (caller)
 		rows_add_note(o, "%" PRIu64 " stack%s cut where the caller was not found", caller,
 			      plural(caller));
@@ -152,7 +161,8 @@ static void note_store(json_t *o, const struct snapshot *s)
 	if (s->coverage.flags & HS_STORE_ON_TMPFS)
 		rows_add_note(o, "the store is in memory (tmpfs)");
 	else if (s->source != SNAPSHOT_FILE && slash)
-		rows_add_note(o, "the store is on disk, in '%.*s'", (int)(slash - s->path), s->path);
+		rows_add_note(o, "the store is on disk, in '%.*s'", (int)(slash - s->path),
+			      s->path);
 	else
 		rows_add_note(o, "the store is on disk");
 	for (size_t i = 0; i < s->nr_messages; i++)
@@ -164,11 +174,8 @@ static void note_store(json_t *o, const struct snapshot *s)
 static const char *mode_name(uint32_t mode)
 {
 	static const char *const names[] = {
-		[HS_MODE_OFF] = "off",
-		[HS_MODE_LIVE] = "live",
-		[HS_MODE_SAMPLE] = "sample",
-		[HS_MODE_FULL] = "full",
-		[HS_MODE_DRAIN] = "off",
+		[HS_MODE_OFF] = "off",	 [HS_MODE_LIVE] = "live", [HS_MODE_SAMPLE] = "sample",
+		[HS_MODE_FULL] = "full", [HS_MODE_DRAIN] = "off",
 	};
 
 	return mode <= HS_MODE_DRAIN ? names[mode] : "unknown";
@@ -210,7 +217,8 @@ static void merge_notes(json_t *to, const json_t *from, const char *side)
 	const json_t *others = json_object_get(from, "notes");
 	size_t i, k, nr = json_array_size(mine);
 
-	json_array_foreach(others, i, note) {
+	json_array_foreach(others, i, note)
+	{
 		for (k = 0; k < nr && !json_equal(json_array_get(mine, k), note); k++)
 			;
 		if (k == nr)

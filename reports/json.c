@@ -15,9 +15,9 @@ static void begin(struct report *r)
 		const char *name;
 		const json_t *value;
 	} members[] = {
-		{ "target", r->target },
-		{ "coverage", r->coverage },
-		{ "totals", r->totals },
+		{"target", r->target},
+		{"coverage", r->coverage},
+		{"totals", r->totals},
 	};
 
 	fprintf(out, "{\"schema\":\"heapstory/1\",\"command\":\"%s\"", r->command);
@@ -45,4 +45,4 @@ static void end(struct report *r, size_t nr_left)
 	fputs("}\n", r->style.out);
 }
 
-const struct report_ops report_json = { begin, row, end };
+const struct report_ops report_json = {begin, row, end};

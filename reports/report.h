@@ -23,32 +23,32 @@ enum report_unit {
 	UNIT_TEXT,
 	UNIT_COUNT,
 	UNIT_COUNT_DELTA,
-	UNIT_RATE,                      /* number with three decimals, signed */
+	UNIT_RATE, /* number with three decimals, signed */
 	UNIT_BYTES,
 	UNIT_BYTES_DELTA,
-	UNIT_BYTES_RATE,                /* with one decimal, signed */
-	UNIT_AVERAGE,                   /* bytes, rounded */
-	UNIT_SHARE,                     /* percent of the same member of totals */
-	UNIT_AGO,                       /* seconds as a duration */
-	UNIT_CHAIN,                     /* callers of the stack; path is that of the stack */
-	UNIT_OK,                        /* true: "ok", false: "damaged" */
+	UNIT_BYTES_RATE, /* with one decimal, signed */
+	UNIT_AVERAGE, /* bytes, rounded */
+	UNIT_SHARE, /* percent of the same member of totals */
+	UNIT_AGO, /* seconds as a duration */
+	UNIT_CHAIN, /* callers of the stack; path is that of the stack */
+	UNIT_OK, /* true: "ok", false: "damaged" */
 };
 
 struct report_column {
 	const char *title;
-	const char *path;               /* member of the row: "bytes.delta" */
+	const char *path; /* member of the row: "bytes.delta" */
 	enum report_unit unit;
-	bool hide_empty;                /* not shown where all rows have 0, null or "" */
+	bool hide_empty; /* not shown where all rows have 0, null or "" */
 };
 
 /* How text shows a report. */
 struct report_view {
 	const struct report_column *columns; /* the last one takes the width that is left */
-	size_t nr_columns;              /* 0: no table, `beneath` prints all of a row */
-	const char *total_key;          /* text of the last column in the line of totals; NULL: no line */
-	void (*above)(struct report *report, const json_t *row);   /* lines before a row, or NULL */
+	size_t nr_columns; /* 0: no table, `beneath` prints all of a row */
+	const char *total_key; /* text of the last column in the line of totals; NULL: no line */
+	void (*above)(struct report *report, const json_t *row); /* lines before a row, or NULL */
 	void (*beneath)(struct report *report, const json_t *row); /* lines after a row, or NULL */
-	const char *empty;              /* what is said where there are no rows, or NULL */
+	const char *empty; /* what is said where there are no rows, or NULL */
 };
 
 /* All zero but `out` is fine. */
@@ -56,9 +56,9 @@ struct report_style {
 	FILE *out;
 	bool json;
 	bool colour;
-	bool all_frames;                /* allocator and runtime frames too */
-	bool no_header;                 /* text: no lines on target and coverage */
-	unsigned int width;             /* columns of the terminal; 0: as wide as it gets */
+	bool all_frames; /* allocator and runtime frames too */
+	bool no_header; /* text: no lines on target and coverage */
+	unsigned int width; /* columns of the terminal; 0: as wide as it gets */
 };
 
 struct report {
@@ -68,11 +68,11 @@ struct report {
 	const char *command;
 	json_t *target, *coverage, *totals, *suspects; /* suspects: of `heap` only, else NULL */
 	size_t nr_rows;
-	bool *hidden;                   /* text: columns */
-	int *widths;                    /* text: of columns; NULL: not laid out yet */
-	json_t *waiting;                /* text: rows that come before the layout */
-	size_t nr_printed;              /* text: rows that above and beneath were called for */
-	const char *zone;               /* for `above`: what it last printed */
+	bool *hidden; /* text: columns */
+	int *widths; /* text: of columns; NULL: not laid out yet */
+	json_t *waiting; /* text: rows that come before the layout */
+	size_t nr_printed; /* text: rows that above and beneath were called for */
+	const char *zone; /* for `above`: what it last printed */
 };
 
 /*

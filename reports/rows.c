@@ -56,8 +56,9 @@ json_t *rows_stack(struct names *names, uint32_t stack, json_t **ret_cut)
 	for (size_t i = 0; i < nr; i++)
 		json_array_append_new(list, frame_value(frames[i]));
 	if (ret_cut)
-		*ret_cut = cut == STACK_WHOLE ? json_null() :
-			json_string(cut == STACK_CUT_DEPTH ? "depth" : "caller");
+		*ret_cut = cut == STACK_WHOLE
+				   ? json_null()
+				   : json_string(cut == STACK_CUT_DEPTH ? "depth" : "caller");
 	return list;
 }
 
@@ -118,7 +119,8 @@ json_t *rows_lineage(struct names *names, const struct snap_block *b)
 	set_int(o, "nr_steps", l->nr_steps);
 	set_int(o, "nr_shrinks", l->nr_shrinks);
 	set(o, "factor", shape.factor > 0 ? json_real(shape.factor) : json_null());
-	set(o, "increment", shape.increment ? json_integer((json_int_t)shape.increment) : json_null());
+	set(o, "increment",
+	    shape.increment ? json_integer((json_int_t)shape.increment) : json_null());
 	set(o, "growers", growers_value(&shape));
 	set(o, "inferred", json_boolean(l->inferred));
 	set_int(o, "peak_size", l->peak_size);
@@ -151,10 +153,11 @@ json_t *rows_block(struct names *names, const struct snap_block *b)
 	set(o, "zone", zone_value(names_zone(names, b->stack)));
 	set(o, "thread", thread_value(s, b->thread));
 	set(o, "birth_s", json_real(rows_seconds(s, b->birth_ms)));
-	set(o, "wall", s->start_real_ns ? report_wall(s->start_real_ns + b->birth_ms * 1000000) :
-	    json_null());
-	set(o, "age_s", json_real(s->taken_ms > b->birth_ms ?
-				  (double)(s->taken_ms - b->birth_ms) / 1000 : 0.0));
+	set(o, "wall",
+	    s->start_real_ns ? report_wall(s->start_real_ns + b->birth_ms * 1000000) : json_null());
+	set(o, "age_s",
+	    json_real(s->taken_ms > b->birth_ms ? (double)(s->taken_ms - b->birth_ms) / 1000
+						: 0.0));
 	set_stack(o, names, b->stack);
 	set(o, "lineage", rows_lineage(names, b));
 	return o;
@@ -249,8 +252,9 @@ json_t *rows_diff(const struct diff *diff, const struct diff_row *row, struct na
 	set_sums(o, &row->sums, per);
 	set_stack(o, names[row->side], row->stack);
 	set_int(o, "stacks", row->nr_stacks);
-	set(o, "lineage", row->grown == DIFF_NO_BLOCK ? json_null() :
-	    rows_lineage(names[1], &after->blocks[row->grown]));
+	set(o, "lineage",
+	    row->grown == DIFF_NO_BLOCK ? json_null()
+					: rows_lineage(names[1], &after->blocks[row->grown]));
 	return o;
 }
 

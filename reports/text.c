@@ -15,8 +15,8 @@
 #include "util/alloc.h"
 #include "util/units.h"
 
-#define LAYOUT_ROWS 1000u               /* so many decide about the widths */
-#define MIN_LAST 20                     /* bytes that the last column gets at least */
+#define LAYOUT_ROWS 1000u /* so many decide about the widths */
+#define MIN_LAST    20 /* bytes that the last column gets at least */
 
 /* ---- cells ------------------------------------------------------------------------------- */
 
@@ -31,14 +31,16 @@ static char *signed_text(double value, int decimals)
 }
 
 /* The callers of the heaviest stack of the row, and how many stacks there are. */
-static char *chain_cell(const struct report *r, const json_t *row, const json_t *stack, size_t width)
+static char *chain_cell(const struct report *r, const json_t *row, const json_t *stack,
+			size_t width)
 {
 	json_int_t nr = json_integer_value(json_object_get(row, "stacks"));
 	char *chain, *cell, more[48] = "";
 
 	if (nr > 1)
 		snprintf(more, sizeof(more), "  (%" JSON_INTEGER_FORMAT " stacks)", nr);
-	chain = text_chain(r, stack, width > strlen(more) + MIN_LAST ? width - strlen(more) : width);
+	chain = text_chain(r, stack,
+			   width > strlen(more) + MIN_LAST ? width - strlen(more) : width);
 	if (width && strlen(chain) + strlen(more) > width)
 		more[0] = 0;
 	cell = xasprintf("%s%s", chain, more);
@@ -64,25 +66,28 @@ static char *cell_text(const struct report *r, const struct report_column *c, co
 	case UNIT_COUNT:
 		return xasprintf("%" JSON_INTEGER_FORMAT, number);
 	case UNIT_COUNT_DELTA:
-		return xasprintf(number ? "%+" JSON_INTEGER_FORMAT : "%" JSON_INTEGER_FORMAT, number);
+		return xasprintf(number ? "%+" JSON_INTEGER_FORMAT : "%" JSON_INTEGER_FORMAT,
+				 number);
 	case UNIT_RATE:
 		return signed_text(json_number_value(value), 3);
 	case UNIT_BYTES_RATE:
 		return signed_text(json_number_value(value), 1);
 	case UNIT_BYTES:
-		return xstrdup(number < 0 ? units_format_size_delta(number, text) :
-			       units_format_size((uint64_t)number, text));
+		return xstrdup(number < 0 ? units_format_size_delta(number, text)
+					  : units_format_size((uint64_t)number, text));
 	case UNIT_AVERAGE:
 		return xstrdup(units_format_size((uint64_t)(json_number_value(value) + 0.5), text));
 	case UNIT_SHARE: {
 		double all = json_number_value(report_get(r->totals, c->path));
 
-		return all > 0 ? xasprintf("%.1f%%", 100 * json_number_value(value) / all) : xstrdup("");
+		return all > 0 ? xasprintf("%.1f%%", 100 * json_number_value(value) / all)
+			       : xstrdup("");
 	}
 	case UNIT_BYTES_DELTA:
 		return xstrdup(units_format_size_delta(number, text));
 	case UNIT_AGO:
-		return xstrdup(units_format_duration_ms((uint64_t)(json_number_value(value) * 1000), text));
+		return xstrdup(units_format_duration_ms((uint64_t)(json_number_value(value) * 1000),
+							text));
 	case UNIT_OK:
 		return xstrdup(json_is_true(value) ? "ok" : "damaged");
 	default:
@@ -107,8 +112,10 @@ static void hide_columns(struct report *r)
 		size_t k;
 
 		r->hidden[i] = v->columns[i].hide_empty && is_empty(report_get(r->totals, path));
-		json_array_foreach(r->waiting, k, row) {
-			if (!is_empty(report_get(row, path)) || json_is_string(report_get(row, path)))
+		json_array_foreach(r->waiting, k, row)
+		{
+			if (!is_empty(report_get(row, path)) ||
+			    json_is_string(report_get(row, path)))
 				r->hidden[i] = false;
 		}
 	}
@@ -143,7 +150,8 @@ static void print_titles(struct report *r)
 		if (last)
 			fputs(c->title, out);
 		else
-			fprintf(out, is_number(c->unit) ? "%*s  " : "%-*s  ", r->widths[i], c->title);
+			fprintf(out, is_number(c->unit) ? "%*s  " : "%-*s  ", r->widths[i],
+				c->title);
 	}
 	fprintf(out, "%s\n", text_colour(r, "reset"));
 }
@@ -225,14 +233,12 @@ static void lay_out(struct report *r)
 	hide_columns(r);
 	for (size_t i = 0; i < v->nr_columns; i++)
 		r->widths[i] = (int)strlen(v->columns[i].title);
-	json_array_foreach(r->waiting, k, row)
-		widen(r, row);
+	json_array_foreach(r->waiting, k, row) widen(r, row);
 	if (v->total_key)
 		widen(r, r->totals);
 	if (v->nr_columns && json_array_size(r->waiting))
 		print_titles(r);
-	json_array_foreach(r->waiting, k, row)
-		print_row(r, row);
+	json_array_foreach(r->waiting, k, row) print_row(r, row);
 	json_array_clear(r->waiting);
 }
 
@@ -263,10 +269,10 @@ static void end(struct report *r, size_t nr_left)
 	if (!r->nr_rows && r->view->empty)
 		fprintf(r->style.out, "%s\n", r->view->empty);
 	if (nr_left)
-		fprintf(r->style.out, "%s(%zu more; -n all shows them)%s\n", text_colour(r, "dim"), nr_left,
-			text_colour(r, "reset"));
+		fprintf(r->style.out, "%s(%zu more; -n all shows them)%s\n", text_colour(r, "dim"),
+			nr_left, text_colour(r, "reset"));
 	if (r->view->total_key && r->nr_rows)
 		print_cells(r, r->totals, r->view->total_key);
 }
 
-const struct report_ops report_text = { begin, row, end };
+const struct report_ops report_text = {begin, row, end};

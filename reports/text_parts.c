@@ -15,16 +15,16 @@
 #include "util/buffer.h"
 #include "util/units.h"
 
-#define ARROW " <- "
-#define CHAIN_FRAMES 6u                 /* callers that a chain names where there is no width */
+#define ARROW	     " <- "
+#define CHAIN_FRAMES 6u /* callers that a chain names where there is no width */
 
 const char *text_colour(const struct report *r, const char *name)
 {
 	static const struct {
 		const char *name, *code;
 	} codes[] = {
-		{ "reset", "\033[0m" }, { "bold", "\033[1m" }, { "dim", "\033[2m" },
-		{ "red", "\033[31m" }, { "green", "\033[32m" },
+		{"reset", "\033[0m"}, {"bold", "\033[1m"},   {"dim", "\033[2m"},
+		{"red", "\033[31m"},  {"green", "\033[32m"},
 	};
 
 	for (size_t i = 0; r->style.colour && i < sizeof(codes) / sizeof(codes[0]); i++) {
@@ -36,7 +36,7 @@ const char *text_colour(const struct report *r, const char *name)
 
 char *text_bytes(uint64_t bytes, char ret[static REPORT_TEXT_LEN])
 {
-	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
 	double value = (double)bytes;
 	int i = -1;
 
@@ -137,7 +137,8 @@ static bool is_folded(const struct report *r, const json_t *frame)
 
 	if (r->style.all_frames)
 		return false;
-	return json_is_true(json_object_get(frame, "runtime")) || (function && !strcmp(function, "_start"));
+	return json_is_true(json_object_get(frame, "runtime")) ||
+	       (function && !strcmp(function, "_start"));
 }
 
 static bool all_folded(const struct report *r, const json_t *stack)
@@ -145,7 +146,8 @@ static bool all_folded(const struct report *r, const json_t *stack)
 	const json_t *frame;
 	size_t i;
 
-	json_array_foreach(stack, i, frame) {
+	json_array_foreach(stack, i, frame)
+	{
 		if (!is_folded(r, frame))
 			return false;
 	}
@@ -169,11 +171,12 @@ static char *fitted(const char *name, size_t width)
 char *text_chain(const struct report *r, const json_t *stack, size_t width)
 {
 	bool all = all_folded(r, stack);
-	struct buffer b = { 0 };
+	struct buffer b = {0};
 	const json_t *frame;
 	size_t i, nr = 0;
 
-	json_array_foreach(stack, i, frame) {
+	json_array_foreach(stack, i, frame)
+	{
 		size_t used = b.len + (nr ? strlen(ARROW) : 0);
 		char *name, *cell = NULL;
 
@@ -213,7 +216,8 @@ void text_stack(struct report *r, const json_t *stack, const json_t *cut, int in
 		fprintf(out, "%*s(no stack)\n", indent, "");
 		return;
 	}
-	json_array_foreach(stack, i, frame) {
+	json_array_foreach(stack, i, frame)
+	{
 		const char *function = text_of(frame, "function");
 		char *place;
 
@@ -221,15 +225,16 @@ void text_stack(struct report *r, const json_t *stack, const json_t *cut, int in
 			continue;
 		place = place_of(frame);
 		if (function)
-			fprintf(out, "%*s%s  %s%s%s\n", indent, "", function, text_colour(r, "dim"), place,
-				text_colour(r, "reset"));
+			fprintf(out, "%*s%s  %s%s%s\n", indent, "", function, text_colour(r, "dim"),
+				place, text_colour(r, "reset"));
 		else
 			fprintf(out, "%*s%s\n", indent, "", place);
 		free(place);
 	}
 	if (why)
-		fprintf(out, "%*s%s\n", indent, "", !strcmp(why, "depth") ?
-			"(stack cut at the depth limit)" : "(cut: caller not found)");
+		fprintf(out, "%*s%s\n", indent, "",
+			!strcmp(why, "depth") ? "(stack cut at the depth limit)"
+					      : "(cut: caller not found)");
 }
 
 /* ---- lineage ----------------------------------------------------------------------------- */
@@ -270,7 +275,8 @@ static void add_growers(struct buffer *b, const json_t *lineage)
 	if (json_array_size(growers) < 2)
 		return;
 	buffer_add_string(b, "; grown through ");
-	json_array_foreach(growers, i, one) {
+	json_array_foreach(growers, i, one)
+	{
 		char *name;
 
 		if (i == 3) {
@@ -286,10 +292,11 @@ static void add_growers(struct buffer *b, const json_t *lineage)
 
 void text_lineage(struct report *r, const json_t *lineage, int indent)
 {
-	const json_t *born = json_object_get(lineage, "born"), *steps = json_object_get(lineage, "steps");
+	const json_t *born = json_object_get(lineage, "born"),
+		     *steps = json_object_get(lineage, "steps");
 	size_t nr = json_array_size(steps);
 	char moment[REPORT_TEXT_LEN], size[REPORT_TEXT_LEN];
-	struct buffer b = { 0 };
+	struct buffer b = {0};
 	char *chain = text_chain(r, json_object_get(born, "stack"), 0);
 
 	buffer_addf(&b, "born %s, %s, in %s",
@@ -299,12 +306,17 @@ void text_lineage(struct report *r, const json_t *lineage, int indent)
 	free(chain);
 	add_shape(&b, lineage);
 	if (nr > 1)
-		buffer_addf(&b, "; first grew %s", text_moment(json_number_value(json_object_get(
-			json_array_get(steps, 0), "s")), moment));
+		buffer_addf(&b, "; first grew %s",
+			    text_moment(json_number_value(
+						json_object_get(json_array_get(steps, 0), "s")),
+					moment));
 	add_growers(&b, lineage);
 	if (nr)
-		buffer_addf(&b, "; latest growth %s%s", text_moment(json_number_value(json_object_get(
-			json_array_get(steps, nr - 1), "s")), moment),
+		buffer_addf(
+			&b, "; latest growth %s%s",
+			text_moment(json_number_value(
+					    json_object_get(json_array_get(steps, nr - 1), "s")),
+				    moment),
 			json_is_true(json_object_get(lineage, "inferred")) ? " (inferred)" : "");
 	text_wrapped(r, buffer_string(&b), indent);
 	buffer_clear(&b);
@@ -332,7 +344,8 @@ static void add_moment(struct buffer *b, const json_t *target)
 		buffer_add_string(b, source);
 	if (label)
 		buffer_addf(b, " '%s'", label);
-	buffer_addf(b, ", %s", text_moment(json_number_value(json_object_get(target, "taken_s")), moment));
+	buffer_addf(b, ", %s",
+		    text_moment(json_number_value(json_object_get(target, "taken_s")), moment));
 }
 
 static void print_coverage(struct report *r)
@@ -343,19 +356,22 @@ static void print_coverage(struct report *r)
 	json_int_t unknown = json_integer_value(json_object_get(c, "unknown_frees"));
 	double share = json_number_value(json_object_get(c, "share_of_life"));
 	char moment[REPORT_TEXT_LEN];
-	struct buffer b = { 0 };
+	struct buffer b = {0};
 	size_t i;
 
-	buffer_addf(&b, "mode %s since %s, %.*f %% of the life; %" JSON_INTEGER_FORMAT " events lost",
-		    text_of(c, "mode"), text_moment(json_number_value(json_object_get(c, "since_s")),
-		    moment), share < 0.9995 && share > 0 ? 1 : 0, 100 * share, lost);
+	buffer_addf(&b,
+		    "mode %s since %s, %.*f %% of the life; %" JSON_INTEGER_FORMAT " events lost",
+		    text_of(c, "mode"),
+		    text_moment(json_number_value(json_object_get(c, "since_s")), moment),
+		    share < 0.9995 && share > 0 ? 1 : 0, 100 * share, lost);
 	if (without)
 		buffer_addf(&b, "; %" JSON_INTEGER_FORMAT " blocks without a stack", without);
 	if (unknown)
 		buffer_addf(&b, "; %" JSON_INTEGER_FORMAT " frees of unknown blocks", unknown);
 	text_wrapped(r, buffer_string(&b), 0);
 	buffer_clear(&b);
-	json_array_foreach(json_object_get(c, "notes"), i, note) {
+	json_array_foreach(json_object_get(c, "notes"), i, note)
+	{
 		char *line = xasprintf("note: %s", json_string_value(note));
 
 		text_wrapped(r, line, 0);
@@ -367,7 +383,7 @@ void text_header(struct report *r)
 {
 	const json_t *before = json_object_get(r->target, "before");
 	const json_t *after = json_object_get(r->target, "after");
-	struct buffer b = { 0 };
+	struct buffer b = {0};
 
 	buffer_addf(&b, "%s: ", r->command);
 	add_program(&b, before ? before : r->target);

@@ -94,7 +94,7 @@ static bool same_image(const struct snapshot *b, const struct snapshot *a)
 void diff_match(const struct snapshot *before, const struct snapshot *after, diff_pair pair,
 		void *context)
 {
-	struct block_list rest_b = { 0 }, rest_a = { 0 };
+	struct block_list rest_b = {0}, rest_a = {0};
 
 	if (!same_image(before, after)) {
 		for (size_t i = 0; i < before->nr_blocks; i++)
@@ -120,7 +120,7 @@ void diff_match(const struct snapshot *before, const struct snapshot *after, dif
 
 struct stack_sums {
 	struct diff_amount before, after;
-	uint32_t side, stack;           /* one of the stacks with this content */
+	uint32_t side, stack; /* one of the stacks with this content */
 	bool used;
 };
 
@@ -130,8 +130,8 @@ struct build {
 	struct filter_side filters[2];
 	bool by_thread;
 	size_t alloc_rows;
-	struct grouping *contents;      /* of stacks */
-	struct stack_sums *stacks;      /* by group of contents */
+	struct grouping *contents; /* of stacks */
+	struct stack_sums *stacks; /* by group of contents */
 	size_t nr_stacks, alloc_stacks;
 };
 
@@ -147,8 +147,8 @@ static struct diff_row *row_of(struct build *w, uint32_t group)
 
 	while (d->nr_rows <= group) {
 		d->rows = xgrow(d->rows, &w->alloc_rows, d->nr_rows + 1, sizeof(*d->rows));
-		d->rows[d->nr_rows] = (struct diff_row){ .group = (uint32_t)d->nr_rows,
-							 .grown = DIFF_NO_BLOCK };
+		d->rows[d->nr_rows] =
+			(struct diff_row){.group = (uint32_t)d->nr_rows, .grown = DIFF_NO_BLOCK};
 		d->nr_rows++;
 	}
 	return &d->rows[group];
@@ -160,8 +160,9 @@ static void add_to_stack(struct build *w, uint32_t side, const struct snap_block
 	struct stack_sums *s;
 
 	while (w->nr_stacks <= content) {
-		w->stacks = xgrow(w->stacks, &w->alloc_stacks, w->nr_stacks + 1, sizeof(*w->stacks));
-		w->stacks[w->nr_stacks++] = (struct stack_sums){ 0 };
+		w->stacks =
+			xgrow(w->stacks, &w->alloc_stacks, w->nr_stacks + 1, sizeof(*w->stacks));
+		w->stacks[w->nr_stacks++] = (struct stack_sums){0};
 	}
 	s = &w->stacks[content];
 	if (!s->used || side > s->side) {
@@ -316,13 +317,16 @@ static int compare_rows(const void *a, const void *b, void *context)
 		order = descending((int64_t)grouping_get(o->grouping, n)->order,
 				   (int64_t)grouping_get(o->grouping, m)->order);
 	else if (o->sort == SORT_COUNT)
-		order = descending(x->after.count - x->before.count, y->after.count - y->before.count);
+		order = descending(x->after.count - x->before.count,
+				   y->after.count - y->before.count);
 	else if (o->sort == SORT_BYTES)
 		order = descending(x->after.bytes, y->after.bytes);
 	if (!order)
-		order = descending(x->after.bytes - x->before.bytes, y->after.bytes - y->before.bytes);
+		order = descending(x->after.bytes - x->before.bytes,
+				   y->after.bytes - y->before.bytes);
 	if (!order)
-		order = descending(x->after.count - x->before.count, y->after.count - y->before.count);
+		order = descending(x->after.count - x->before.count,
+				   y->after.count - y->before.count);
 	if (!order)
 		order = descending(x->after.bytes, y->after.bytes);
 	return order ? order : grouping_compare(o->grouping, m, n);
@@ -333,7 +337,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 static void build_init(struct build *w, struct diff *d, struct names *const names[2],
 		       const struct filter *filter, const struct group_options *options)
 {
-	struct group_options by_content = { GROUP_STACK, false, false, 0 };
+	struct group_options by_content = {GROUP_STACK, false, false, 0};
 
 	memset(w, 0, sizeof(*w));
 	w->diff = d;
@@ -358,8 +362,8 @@ static void build_release(struct build *w)
 void diff_build(struct diff *d, struct names *before, struct names *after,
 		const struct filter *filter, const struct group_options *options, enum sort_by sort)
 {
-	struct names *const names[2] = { before, after };
-	struct row_order order = { NULL, sort, options->by == GROUP_AGE };
+	struct names *const names[2] = {before, after};
+	struct row_order order = {NULL, sort, options->by == GROUP_AGE};
 	struct build work;
 	size_t nr = 0;
 

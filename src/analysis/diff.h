@@ -41,14 +41,14 @@ struct diff_sums {
 struct diff_row {
 	uint32_t group;
 	struct diff_sums sums;
-	uint32_t side, stack;           /* the stack whose bytes changed most; 0: none */
-	uint32_t nr_stacks;             /* 0 where the group says nothing of stacks */
-	size_t grown;                   /* block of AFTER: the largest that realloc ever resized */
+	uint32_t side, stack; /* the stack whose bytes changed most; 0: none */
+	uint32_t nr_stacks; /* 0 where the group says nothing of stacks */
+	size_t grown; /* block of AFTER: the largest that realloc ever resized */
 };
 
 struct diff {
-	struct grouping *grouping;      /* side 0 is BEFORE, 1 is AFTER */
-	struct diff_row *rows;          /* unchanged groups too */
+	struct grouping *grouping; /* side 0 is BEFORE, 1 is AFTER */
+	struct diff_row *rows; /* unchanged groups too */
 	size_t nr_rows;
 	struct diff_sums totals;
 	bool same_image;
@@ -59,7 +59,8 @@ struct diff {
  * passes the filter in one of the snapshots is looked at in both.
  */
 void diff_build(struct diff *ret, struct names *before, struct names *after,
-		const struct filter *filter, const struct group_options *options, enum sort_by sort);
+		const struct filter *filter, const struct group_options *options,
+		enum sort_by sort);
 void diff_release(struct diff *diff);
 
 /* No block of the row was born, freed or resized. */

@@ -74,8 +74,7 @@ static bool thread_passes(const struct filter *f, const struct snap_thread *thre
 	char tid[16];
 
 	snprintf(tid, sizeof(tid), "%u", thread->tid);
-	return !strcmp(f->thread, tid) ||
-	       !strncmp(f->thread, thread->name, sizeof(thread->name));
+	return !strcmp(f->thread, tid) || !strncmp(f->thread, thread->name, sizeof(thread->name));
 }
 
 bool filter_passes(struct filter_side *side, const struct snap_block *b)
@@ -90,8 +89,10 @@ bool filter_passes(struct filter_side *side, const struct snap_block *b)
 	if (f->thread) {
 		known = &side->threads[b->thread];
 		if (!*known)
-			*known = b->thread && thread_passes(f, &names_snapshot(side->names)->threads[b->thread])
-				? VERDICT_YES : VERDICT_NO;
+			*known = b->thread && thread_passes(f, &names_snapshot(side->names)
+									->threads[b->thread])
+					 ? VERDICT_YES
+					 : VERDICT_NO;
 		if (*known == VERDICT_NO)
 			return false;
 	}

@@ -15,14 +15,14 @@ struct snap_block;
 
 /* All zero lets everything pass. Strings are borrowed. */
 struct filter {
-	const char *zone;               /* glob: zone of the block */
-	const char *module;             /* glob: file name or path of its site's module */
+	const char *zone; /* glob: zone of the block */
+	const char *module; /* glob: file name or path of its site's module */
 	bool has_function;
-	regex_t function;               /* found in the name of any frame of its stack */
-	const char *thread;             /* number or name of the thread that made it */
+	regex_t function; /* found in the name of any frame of its stack */
+	const char *thread; /* number or name of the thread that made it */
 	uint64_t min_size;
 	bool has_older, has_younger;
-	uint64_t older_ms, younger_ms;  /* age at least, at most */
+	uint64_t older_ms, younger_ms; /* age at least, at most */
 };
 
 bool filter_is_empty(const struct filter *filter);
@@ -31,8 +31,8 @@ bool filter_is_empty(const struct filter *filter);
 struct filter_side {
 	const struct filter *filter;
 	struct names *names;
-	uint64_t now_ms;                /* what ages are counted to */
-	uint8_t *stacks, *threads;      /* 0: not asked yet, 1: no, 2: yes */
+	uint64_t now_ms; /* what ages are counted to */
+	uint8_t *stacks, *threads; /* 0: not asked yet, 1: no, 2: yes */
 };
 
 /* filter and names must outlive it. */

@@ -25,13 +25,9 @@ static const struct {
 	uint64_t below_ms;
 	const char *key;
 } ages[] = {
-	{ 1000, "under 1s" },
-	{ 10000, "1s to 10s" },
-	{ 60000, "10s to 1m" },
-	{ 600000, "1m to 10m" },
-	{ 3600000, "10m to 1h" },
-	{ 86400000, "1h to 1d" },
-	{ UINT64_MAX, "over 1d" },
+	{1000, "under 1s"},	 {10000, "1s to 10s"},	 {60000, "10s to 1m"},
+	{600000, "1m to 10m"},	 {3600000, "10m to 1h"}, {86400000, "1h to 1d"},
+	{UINT64_MAX, "over 1d"},
 };
 #define NR_AGES (sizeof(ages) / sizeof(ages[0]))
 
@@ -56,15 +52,15 @@ struct sized_identity {
 
 struct side {
 	struct names *names;
-	uint32_t *stacks;               /* base group by stack; NO_GROUP: not looked up yet */
-	uint32_t *threads;              /* by thread */
-	XXH128_hash_t *nodes;           /* by node: hash of it and all frames outside; GROUP_STACK */
+	uint32_t *stacks; /* base group by stack; NO_GROUP: not looked up yet */
+	uint32_t *threads; /* by thread */
+	XXH128_hash_t *nodes; /* by node: hash of it and all frames outside; GROUP_STACK */
 };
 
 struct grouping {
 	struct group_options options;
 	bool sized;
-	struct group *bases, *groups;   /* the same array where nothing is split by size */
+	struct group *bases, *groups; /* the same array where nothing is split by size */
 	size_t nr_bases, nr_groups, alloc_bases, alloc_groups;
 	struct identity *identities;
 	struct sized_identity *sized_identities;
@@ -136,8 +132,8 @@ static XXH128_hash_t *hash_nodes(const struct snapshot *s)
 		modules[i] = module_hash(&s->modules[i]);
 	for (size_t i = 1; i < s->nr_nodes; i++) {
 		const struct snap_node *n = &s->nodes[i];
-		uint64_t word[5] = { nodes[n->parent].low64, nodes[n->parent].high64,
-				     modules[n->module], n->pc, n->signal };
+		uint64_t word[5] = {nodes[n->parent].low64, nodes[n->parent].high64,
+				    modules[n->module], n->pc, n->signal};
 
 		if (n->module)
 			word[3] -= s->modules[n->module].load_bias;
@@ -165,7 +161,8 @@ uint32_t grouping_add(struct grouping *g, struct names *names)
 /* ---- base groups ------------------------------------------------------------------------- */
 
 /* The base group with these identifying bytes; takes key. */
-static uint32_t intern(struct grouping *g, const void *bytes, size_t len, char *key, const char *zone)
+static uint32_t intern(struct grouping *g, const void *bytes, size_t len, char *key,
+		       const char *zone)
 {
 	struct identity *i;
 	struct group *group;
@@ -185,7 +182,7 @@ static uint32_t intern(struct grouping *g, const void *bytes, size_t len, char *
 	i->group = (uint32_t)g->nr_bases;
 	HASH_ADD_KEYPTR(hh, g->identities, i->bytes, len, i);
 	g->bases = xgrow(g->bases, &g->alloc_bases, g->nr_bases + 1, sizeof(*g->bases));
-	g->bases[g->nr_bases] = (struct group){ key, zone ? xstrdup(zone) : NULL, false, 0, 0 };
+	g->bases[g->nr_bases] = (struct group){key, zone ? xstrdup(zone) : NULL, false, 0, 0};
 	return (uint32_t)g->nr_bases++;
 }
 
@@ -213,7 +210,8 @@ static char *stack_key(const struct grouping *g, const struct side *side, uint32
 	case GROUP_STACK:
 		if (!stack)
 			return xstrdup("(no stack)");
-		return xasprintf("%016" PRIx64 "%016" PRIx64, side->nodes[s->stacks[stack].node].high64,
+		return xasprintf("%016" PRIx64 "%016" PRIx64,
+				 side->nodes[s->stacks[stack].node].high64,
 				 side->nodes[s->stacks[stack].node].low64);
 	case GROUP_FUNCTION:
 		return stack ? frame_label(names_site(side->names, stack)) : xstrdup("(no stack)");
@@ -270,7 +268,8 @@ static uint32_t base_of_age(struct grouping *g, const struct snap_block *b)
 	while (k < NR_AGES - 1 && ms >= ages[k].below_ms)
 		k++;
 	if (g->ages[k] == NO_GROUP) {
-		g->ages[k] = intern(g, ages[k].key, strlen(ages[k].key), xstrdup(ages[k].key), NULL);
+		g->ages[k] =
+			intern(g, ages[k].key, strlen(ages[k].key), xstrdup(ages[k].key), NULL);
 		g->bases[g->ages[k]].order = k;
 	}
 	return g->ages[k];
@@ -313,8 +312,9 @@ static uint32_t split_by_size(struct grouping *g, uint32_t base, uint64_t size)
 	key = sizes_alone ? xasprintf("%" PRIu64, size) : xstrdup(from->key);
 	g->groups = xgrow(g->groups, &g->alloc_groups, g->nr_groups + 1, sizeof(*g->groups));
 	g->groups[g->nr_groups] = (struct group){
-		key, from->zone && (!sizes_alone || g->options.split_zones) ? xstrdup(from->zone) : NULL,
-		true, size, from->order };
+		key,
+		from->zone && (!sizes_alone || g->options.split_zones) ? xstrdup(from->zone) : NULL,
+		true, size, from->order};
 	return (uint32_t)g->nr_groups++;
 }
 

@@ -18,28 +18,28 @@ struct snap_block;
 
 enum group_by {
 	GROUP_SITE,
-	GROUP_STACK,                    /* by return addresses */
-	GROUP_FUNCTION,                 /* function of the site */
-	GROUP_MODULE,                   /* file name of the site's module */
+	GROUP_STACK, /* by return addresses */
+	GROUP_FUNCTION, /* function of the site */
+	GROUP_MODULE, /* file name of the site's module */
 	GROUP_ZONE,
-	GROUP_THREAD,                   /* that made the block */
+	GROUP_THREAD, /* that made the block */
 	GROUP_SIZE,
 	GROUP_AGE,
 };
 
 struct group_options {
 	enum group_by by;
-	bool split_sizes;               /* each size of block is a group of its own */
-	bool split_zones;               /* each zone too */
-	uint64_t now_ms;                /* what ages are counted to */
+	bool split_sizes; /* each size of block is a group of its own */
+	bool split_zones; /* each zone too */
+	uint64_t now_ms; /* what ages are counted to */
 };
 
 struct group {
-	char *key;                      /* for people and JSON */
-	char *zone;                     /* NULL: blocks of several zones, or not known by stack */
+	char *key; /* for people and JSON */
+	char *zone; /* NULL: blocks of several zones, or not known by stack */
 	bool has_size;
-	uint64_t size;                  /* of its blocks, with split_sizes and GROUP_SIZE */
-	uint64_t order;                 /* of ages: youngest first */
+	uint64_t size; /* of its blocks, with split_sizes and GROUP_SIZE */
+	uint64_t order; /* of ages: youngest first */
 };
 
 struct grouping;

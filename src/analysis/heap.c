@@ -14,9 +14,9 @@
 
 /* What builds the rows: sums by stack, and the largest block of each row. */
 struct heap_sums {
-	uint64_t *stack_bytes;          /* by stack */
+	uint64_t *stack_bytes; /* by stack */
 	uint64_t *stack_count;
-	uint64_t *largest;              /* by row: size of its largest block */
+	uint64_t *largest; /* by row: size of its largest block */
 	size_t alloc_rows, alloc_largest;
 };
 
@@ -26,7 +26,7 @@ static struct heap_row *row_of(struct heap *h, struct heap_sums *sums, uint32_t 
 		h->rows = xgrow(h->rows, &sums->alloc_rows, h->nr_rows + 1, sizeof(*h->rows));
 		sums->largest = xgrow(sums->largest, &sums->alloc_largest, h->nr_rows + 1,
 				      sizeof(*sums->largest));
-		h->rows[h->nr_rows] = (struct heap_row){ .group = (uint32_t)h->nr_rows };
+		h->rows[h->nr_rows] = (struct heap_row){.group = (uint32_t)h->nr_rows};
 		sums->largest[h->nr_rows++] = 0;
 	}
 	return &h->rows[group];
@@ -103,8 +103,8 @@ void heap_build(struct heap *ret, struct names *names, const struct filter *filt
 		const struct group_options *options, enum sort_by sort)
 {
 	const struct snapshot *s = names_snapshot(names);
-	struct row_order order = { NULL, sort, options->by == GROUP_AGE };
-	struct heap_sums sums = { 0 };
+	struct row_order order = {NULL, sort, options->by == GROUP_AGE};
+	struct heap_sums sums = {0};
 	struct filter_side side;
 	size_t nr = 0;
 
@@ -121,7 +121,8 @@ void heap_build(struct heap *ret, struct names *names, const struct filter *filt
 	if (grouping_by_stack(ret->grouping))
 		choose_stacks(ret, &sums, s->nr_stacks);
 	for (size_t i = 0; i < ret->nr_rows; i++) {
-		if (ret->rows[i].count) /* a base group may be made before the first of its blocks */
+		if (ret->rows[i]
+			    .count) /* a base group may be made before the first of its blocks */
 			ret->rows[nr++] = ret->rows[i];
 	}
 	ret->nr_rows = nr;
@@ -175,7 +176,7 @@ size_t heap_order_by_zone(struct heap *h, struct heap_zone **ret_zones)
 	for (size_t i = 0; i < h->nr_rows; i++) {
 		const char *zone = grouping_get(h->grouping, h->rows[i].group)->zone;
 
-		of[i] = (struct zone_of_row){ zone ? zone : "", i, 0 };
+		of[i] = (struct zone_of_row){zone ? zone : "", i, 0};
 	}
 	qsort(of, h->nr_rows, sizeof(*of), by_name);
 	for (size_t i = 0; i < h->nr_rows; i = end) {

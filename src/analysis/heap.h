@@ -15,7 +15,7 @@ struct names;
 
 /* What rows are ordered by, largest first. Rows that are equal in it are ordered by key. */
 enum sort_by {
-	SORT_DEFAULT,                   /* heap: bytes, ages by age; diff: delta */
+	SORT_DEFAULT, /* heap: bytes, ages by age; diff: delta */
 	SORT_BYTES,
 	SORT_COUNT,
 	SORT_DELTA,
@@ -24,8 +24,8 @@ enum sort_by {
 struct heap_row {
 	uint32_t group;
 	uint64_t count, bytes, usable;
-	uint32_t stack;                 /* the one with the most bytes, or of the largest block */
-	uint32_t nr_stacks;             /* with live blocks; 0 where the group says nothing of stacks */
+	uint32_t stack; /* the one with the most bytes, or of the largest block */
+	uint32_t nr_stacks; /* with live blocks; 0 where the group says nothing of stacks */
 };
 
 /* count, bytes and usable are the sums of all rows. */
@@ -43,7 +43,7 @@ void heap_release(struct heap *heap);
 
 /* A zone among the rows of a heap that is split by zones. */
 struct heap_zone {
-	const char *name;               /* "" where it is not known; lives as long as the heap */
+	const char *name; /* "" where it is not known; lives as long as the heap */
 	uint64_t count, bytes;
 };
 

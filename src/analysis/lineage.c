@@ -94,8 +94,9 @@ static void count_grower(struct lineage_shape *shape, const char *function)
 			return;
 		}
 	}
-	shape->growers = xreallocarray(shape->growers, shape->nr_growers + 1, sizeof(*shape->growers));
-	shape->growers[shape->nr_growers++] = (struct lineage_grower){ xstrdup(function), 1 };
+	shape->growers =
+		xreallocarray(shape->growers, shape->nr_growers + 1, sizeof(*shape->growers));
+	shape->growers[shape->nr_growers++] = (struct lineage_grower){xstrdup(function), 1};
 }
 
 static void clear_growers(struct lineage_shape *shape)

@@ -15,7 +15,7 @@ struct snapshot;
 
 struct lineage_grower {
 	char *function;
-	uint64_t count;                 /* of kept steps */
+	uint64_t count; /* of kept steps */
 };
 
 /*

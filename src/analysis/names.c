@@ -16,7 +16,7 @@
 #include "util/alloc.h"
 
 struct node_frames {
-	struct frame *frames;           /* NULL: not looked up yet */
+	struct frame *frames; /* NULL: not looked up yet */
 	uint32_t nr;
 };
 
@@ -24,10 +24,10 @@ struct names {
 	const struct snapshot *snapshot;
 	names_lookup lookup;
 	void *context;
-	struct node_frames *nodes;      /* by node */
-	const struct frame **sites;     /* by stack; NULL: not looked for yet, or none */
-	uint8_t *module_runtime;        /* by module: 0 not known yet, 1 no, 2 yes */
-	const struct frame **list;      /* of the last names_stack() */
+	struct node_frames *nodes; /* by node */
+	const struct frame **sites; /* by stack; NULL: not looked for yet, or none */
+	uint8_t *module_runtime; /* by module: 0 not known yet, 1 no, 2 yes */
+	const struct frame **list; /* of the last names_stack() */
 	size_t list_alloc;
 };
 
@@ -93,7 +93,8 @@ static void look_up(struct names *n, const struct snap_node *node, struct node_f
 
 	/* a return address may already lie in the next line, or in the next function */
 	if (node->module)
-		nr = n->lookup(n->context, n->snapshot, node->module, offset - !node->signal, &found);
+		nr = n->lookup(n->context, n->snapshot, node->module, offset - !node->signal,
+			       &found);
 	ret->nr = nr ? (uint32_t)nr : 1;
 	ret->frames = xcalloc(ret->nr, sizeof(*ret->frames));
 	for (size_t i = 0; i < ret->nr; i++) {

@@ -32,21 +32,21 @@ typedef size_t (*names_lookup)(void *context, const struct snapshot *snapshot, u
 			       uint64_t address, const struct name_frame **ret);
 
 struct frame {
-	const char *function;           /* full demangled path; NULL: unknown */
+	const char *function; /* full demangled path; NULL: unknown */
 	const char *file;
-	const char *module;             /* path; NULL: unknown */
-	uint64_t address;               /* return address in the program (or interrupted pc) */
-	uint64_t offset;                /* the same in the module's file */
+	const char *module; /* path; NULL: unknown */
+	uint64_t address; /* return address in the program (or interrupted pc) */
+	uint64_t offset; /* the same in the module's file */
 	uint32_t line, column;
 	bool inlined;
-	bool runtime;                   /* allocator or language runtime */
+	bool runtime; /* allocator or language runtime */
 };
 
 /* Why the stack ends where it does. */
 enum stack_cut {
 	STACK_WHOLE,
-	STACK_CUT_DEPTH,                /* the depth limit */
-	STACK_CUT_UNWIND,               /* the caller was not found */
+	STACK_CUT_DEPTH, /* the depth limit */
+	STACK_CUT_UNWIND, /* the caller was not found */
 };
 
 struct names;
@@ -59,7 +59,7 @@ const struct snapshot *names_snapshot(const struct names *names);
 /* Frames of one node, innermost first; they live as long as names. A pseudo node has none. */
 size_t names_node(struct names *names, uint32_t node, const struct frame **ret);
 
-/* All frames of a stack, innermost first. The array lives until the next call, the frames longer. */
+/* All frames of a stack, innermost first. The array lives until the next call. */
 size_t names_stack(struct names *names, uint32_t stack, const struct frame *const **ret,
 		   enum stack_cut *ret_cut);
 

@@ -26,7 +26,7 @@ static int parse_bound(const char *text, size_t len, uint64_t *ret)
 static int parse_range(const char *text, size_t len, struct pattern *ret)
 {
 	const char *dash = memchr(text, '-', len);
-	struct pattern p = { 0, UINT64_MAX };
+	struct pattern p = {0, UINT64_MAX};
 
 	if (len && text[len - 1] == '+') {
 		if (parse_bound(text, len - 1, &p.low))
@@ -48,7 +48,7 @@ static int parse_range(const char *text, size_t len, struct pattern *ret)
 
 int pattern_parse(const char *text, struct pattern *ret, struct hs_error *err)
 {
-	struct pattern p = { 0, UINT64_MAX };
+	struct pattern p = {0, UINT64_MAX};
 	size_t len = strlen(text), class_len = len;
 	const char *bracket;
 
@@ -57,17 +57,22 @@ int pattern_parse(const char *text, struct pattern *ret, struct hs_error *err)
 		return 0;
 	}
 	if (!len)
-		return hs_error_set(err, HS_E_USAGE, "the pattern is empty; 'all' stands for all blocks");
+		return hs_error_set(err, HS_E_USAGE,
+				    "the pattern is empty; 'all' stands for all blocks");
 	bracket = strrchr(text, '[');
 	if (bracket && text[len - 1] == ']') {
 		if (parse_range(bracket + 1, len - (size_t)(bracket - text) - 2, &p))
-			return hs_error_set(err, HS_E_USAGE, "no size between the brackets of pattern "
-					    "'%s'; '[64]', '[1k-2k]', '[1m+]' and '[-64]' are such", text);
+			return hs_error_set(err, HS_E_USAGE,
+					    "no size between the brackets of pattern "
+					    "'%s'; '[64]', '[1k-2k]', '[1m+]' and '[-64]' are such",
+					    text);
 		class_len = (size_t)(bracket - text);
 	}
 	if (class_len && !(class_len == 2 && !memcmp(text, ".*", 2)))
-		return hs_error_set(err, HS_E_USAGE, "pattern '%s' names a class: classes are not in "
-				    "this version, only sizes as in '[1m+]'", text);
+		return hs_error_set(err, HS_E_USAGE,
+				    "pattern '%s' names a class: classes are not in "
+				    "this version, only sizes as in '[1m+]'",
+				    text);
 	*ret = p;
 	return 0;
 }
@@ -80,7 +85,7 @@ bool pattern_matches(const struct pattern *pattern, uint64_t size)
 void pattern_nearest(const struct pattern *pattern, const struct snapshot *snapshot,
 		     struct pattern_nearest *ret)
 {
-	struct pattern_nearest n = { 0 };
+	struct pattern_nearest n = {0};
 
 	for (size_t i = 0; i < snapshot->nr_blocks; i++) {
 		uint64_t size = snapshot->blocks[i].size;

@@ -29,8 +29,8 @@ bool pattern_matches(const struct pattern *pattern, uint64_t size);
 
 /* For a pattern that fits nothing: the nearest sizes of live blocks below and above; 0: none. */
 struct pattern_nearest {
-	uint64_t below, above;          /* sizes */
-	size_t nr_below, nr_above;      /* blocks of exactly these */
+	uint64_t below, above; /* sizes */
+	size_t nr_below, nr_above; /* blocks of exactly these */
 };
 
 void pattern_nearest(const struct pattern *pattern, const struct snapshot *snapshot,

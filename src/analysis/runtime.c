@@ -15,41 +15,110 @@
 /* File names of modules, as globs. Versions follow a '.' or a '-': libm must not match libmine. */
 static const char *const runtime_modules[] = {
 	/* C library, loader, kernel */
-	"libc[.-]*", "libm[.-]*", "libdl[.-]*", "librt[.-]*", "libpthread[.-]*", "ld-*", "ld64*",
-	"ld.so*", "linux-vdso*", "[[]vdso*",
+	"libc[.-]*",
+	"libm[.-]*",
+	"libdl[.-]*",
+	"librt[.-]*",
+	"libpthread[.-]*",
+	"ld-*",
+	"ld64*",
+	"ld.so*",
+	"linux-vdso*",
+	"[[]vdso*",
 	/* C++, Rust and compiler runtimes */
-	"libstdc++[.-]*", "libc++[.-]*", "libc++abi[.-]*", "libgcc_s[.-]*", "libstd[.-]*",
-	"libasan[.-]*", "libunwind*[.-]*",
+	"libstdc++[.-]*",
+	"libc++[.-]*",
+	"libc++abi[.-]*",
+	"libgcc_s[.-]*",
+	"libstd[.-]*",
+	"libasan[.-]*",
+	"libunwind*[.-]*",
 	/* allocators, and heapstory itself */
-	"libjemalloc*[.-]*", "libtcmalloc*[.-]*", "libmimalloc*[.-]*", "libheapstory*[.-]*",
+	"libjemalloc*[.-]*",
+	"libtcmalloc*[.-]*",
+	"libmimalloc*[.-]*",
+	"libheapstory*[.-]*",
 };
 
 /* First part of the path of a function: namespaces and crates. */
 static const char *const runtime_roots[] = {
-	"std", "__gnu_cxx", "__cxxabiv1",                              /* C++ */
-	"alloc", "core", "hashbrown", "__rustc", "compiler_builtins",  /* Rust, linked into programs */
+	"std",
+	"__gnu_cxx",
+	"__cxxabiv1", /* C++ */
+	"alloc",
+	"core",
+	"hashbrown",
+	"__rustc",
+	"compiler_builtins", /* Rust, linked into programs */
 	"tcmalloc",
 };
 
 /* Functions without a namespace, as globs. */
 static const char *const runtime_functions[] = {
 	/* the C and C++ interfaces, also where a program has its own allocator linked in */
-	"malloc", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc",
-	"posix_memalign", "valloc", "pvalloc", "free", "cfree", "mallocx", "rallocx",
-	"__libc_malloc", "__libc_calloc", "__libc_realloc", "__libc_reallocarray",
-	"__libc_memalign", "__libc_valloc", "__libc_pvalloc", "__libc_free", "__libc_cfree",
-	"__malloc", "__calloc", "__realloc", "__reallocarray", "__memalign", "__aligned_alloc",
-	"__posix_memalign", "__valloc", "__pvalloc", "__free", "__cfree",
-	"__libc_aligned_alloc", "__libc_posix_memalign",
-	"operator new", "operator delete",
+	"malloc",
+	"calloc",
+	"realloc",
+	"reallocarray",
+	"memalign",
+	"aligned_alloc",
+	"posix_memalign",
+	"valloc",
+	"pvalloc",
+	"free",
+	"cfree",
+	"mallocx",
+	"rallocx",
+	"__libc_malloc",
+	"__libc_calloc",
+	"__libc_realloc",
+	"__libc_reallocarray",
+	"__libc_memalign",
+	"__libc_valloc",
+	"__libc_pvalloc",
+	"__libc_free",
+	"__libc_cfree",
+	"__malloc",
+	"__calloc",
+	"__realloc",
+	"__reallocarray",
+	"__memalign",
+	"__aligned_alloc",
+	"__posix_memalign",
+	"__valloc",
+	"__pvalloc",
+	"__free",
+	"__cfree",
+	"__libc_aligned_alloc",
+	"__libc_posix_memalign",
+	"operator new",
+	"operator delete",
 	/* language support */
-	"__rust_*", "__rdl_*", "__rg_*", "__cxa_*", "__morestack*",
+	"__rust_*",
+	"__rdl_*",
+	"__rg_*",
+	"__cxa_*",
+	"__morestack*",
 	/* allocators linked into a program */
-	"je_*alloc*", "mi_*alloc*", "tc_*alloc*", "tc_new*",
+	"je_*alloc*",
+	"mi_*alloc*",
+	"tc_*alloc*",
+	"tc_new*",
 	/* wrappers that a language or its object system puts around every call */
-	"PyMem_*alloc", "PyMem_Raw*alloc", "_PyMem_*alloc", "_PyMem_Raw*", "PyObject_*alloc",
-	"_PyObject_*alloc", "_PyMem_Debug*", "g_malloc", "g_malloc0", "g_malloc_n",
-	"g_malloc0_n", "g_realloc", "g_realloc_n", "g_try_*alloc*",
+	"PyMem_*alloc",
+	"PyMem_Raw*alloc",
+	"_PyMem_*alloc",
+	"_PyMem_Raw*",
+	"PyObject_*alloc",
+	"_PyObject_*alloc",
+	"_PyMem_Debug*",
+	"g_malloc",
+	"g_malloc0",
+	"g_malloc_n",
+	"g_malloc0_n",
+	"g_realloc",
+	"g_realloc_n",
+	"g_try_*alloc*",
 	"heapstory_*",
 };
 
@@ -148,7 +217,8 @@ static void mask_operators(char *s)
 		} else {
 			char *symbol = end;
 
-			while (*end && !is_word(*end) && !isspace((unsigned char)*end) && *end != '(')
+			while (*end && !is_word(*end) && !isspace((unsigned char)*end) &&
+			       *end != '(')
 				end++;
 			if (end == symbol) {
 				p = rest;
@@ -199,7 +269,7 @@ static void drop_groups(char *s)
 /* Drops " const", " &&" and a last "::" behind the name. */
 static void cut_qualifiers(char *s)
 {
-	static const char *const words[] = { " const", " volatile", " &&", " &", " ", "::" };
+	static const char *const words[] = {" const", " volatile", " &&", " &", " ", "::"};
 
 	for (size_t i = 0; i < NR(words); i++) {
 		size_t len = strlen(s), n = strlen(words[i]);
@@ -229,7 +299,7 @@ static char *merge_trait(char *s)
 /* Drops the return type: all before the last blank that is not in "operator new". */
 static char *cut_return_type(char *s)
 {
-	char *operator = strstr(s, "operator "), *end = operator ? operator : s + strlen(s);
+	char *operator= strstr(s, "operator "), *end = operator? operator: s + strlen(s);
 	char *p = end;
 
 	while (p > s && p[-1] != ' ')

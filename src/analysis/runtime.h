@@ -21,10 +21,10 @@ bool runtime_function(const char *function);
  * A closure is the function that it is in. nr is at least 1.
  */
 struct function_path {
-	char *text;                     /* holds the parts, each with its 0 */
+	char *text; /* holds the parts, each with its 0 */
 	char **part;
 	size_t nr;
-	bool qualified;                 /* it had a namespace or class, also if nr is 1 */
+	bool qualified; /* it had a namespace or class, also if nr is 1 */
 };
 
 void function_path_init(struct function_path *path, const char *function);

@@ -17,9 +17,12 @@
 #include "util/error.h"
 
 const struct report_column chunk_columns[NR_CHUNK_COLUMNS] = {
-	{ "OFFSET", "offset", UNIT_COUNT, false }, { "BYTES", "bytes", UNIT_COUNT, false },
-	{ "UNPACKED", "raw_bytes", UNIT_COUNT, false }, { "ITEMS", "items", UNIT_COUNT, true },
-	{ "STATE", "ok", UNIT_OK, false }, { "CHUNK", "chunk", UNIT_TEXT, false },
+	{"OFFSET", "offset", UNIT_COUNT, false},
+	{"BYTES", "bytes", UNIT_COUNT, false},
+	{"UNPACKED", "raw_bytes", UNIT_COUNT, false},
+	{"ITEMS", "items", UNIT_COUNT, true},
+	{"STATE", "ok", UNIT_OK, false},
+	{"CHUNK", "chunk", UNIT_TEXT, false},
 };
 
 json_t *chunk_row(const struct snap_chunk *c)
@@ -52,8 +55,8 @@ static int verdict(const char *path, const struct snap_chunk *chunks, size_t nr)
 	if (!first)
 		return EXIT_DONE;
 	if (nr_bad == 1)
-		return say("'%s' is damaged: chunk '%s' at offset %" PRIu64 ": %s", path, first->name,
-			   first->offset, first->problem);
+		return say("'%s' is damaged: chunk '%s' at offset %" PRIu64 ": %s", path,
+			   first->name, first->offset, first->problem);
 	return say("'%s' is damaged: chunk '%s' at offset %" PRIu64 ": %s; %zu more damaged", path,
 		   first->name, first->offset, first->problem, nr_bad - 1);
 }
@@ -72,17 +75,19 @@ static json_t *totals_of(const struct snap_chunk *chunks, size_t nr)
 
 static int check(const char *target, struct read_options *o)
 {
-	static const struct report_view view = { .columns = chunk_columns, .nr_columns = NR_CHUNK_COLUMNS };
+	static const struct report_view view = {.columns = chunk_columns,
+						.nr_columns = NR_CHUNK_COLUMNS};
 	struct report_style style = style_for(o);
 	struct snap_chunk *chunks = NULL;
-	struct hs_error err = { 0 };
+	struct hs_error err = {0};
 	struct report report;
 	char path[PATH_MAX];
 	json_t *about;
 	size_t nr = 0;
 	int status;
 
-	if (target_find(target, path, sizeof(path), &err) || snapshot_check(path, &chunks, &nr, &err))
+	if (target_find(target, path, sizeof(path), &err) ||
+	    snapshot_check(path, &chunks, &nr, &err))
 		return say_error(&err);
 	style.no_header = true;
 	about = json_object();

@@ -17,13 +17,13 @@
 #include "util/alloc.h"
 
 struct diff_options {
-	double per;                     /* 0: not given */
+	double per; /* 0: not given */
 	const char *unit;
 };
 
 static int own(void *context, struct args *a)
 {
-	static const char *const later[] = { "--exit-code", "--fail-above", "--ignore" };
+	static const char *const later[] = {"--exit-code", "--fail-above", "--ignore"};
 	struct diff_options *o = context;
 	const char *value;
 	char *end;
@@ -74,8 +74,9 @@ static json_t *coverage_of(const struct diff *diff, struct source *sources)
 	json_t *o = rows_coverage_of_two(b, a);
 
 	if (!diff->same_image)
-		rows_add_note(o, "the snapshots are of different processes, or of one that became another "
-			      "program: all of BEFORE counts as freed, all of AFTER as born");
+		rows_add_note(o, "the snapshots are of different processes, or of one that became "
+				 "another "
+				 "program: all of BEFORE counts as freed, all of AFTER as born");
 	else if (b->taken_ms > a->taken_ms)
 		rows_add_note(o, "BEFORE was taken after AFTER");
 	/* what only the older snapshot has no names for is said where that is looked at */
@@ -96,19 +97,19 @@ static json_t *target_of(const struct source *sources, const struct diff_options
 
 static void print(struct source *sources, struct read_options *o, const struct diff_options *mine)
 {
-	struct names *const names[2] = { sources[0].names, sources[1].names };
-	uint64_t taken[2] = { sources[0].snapshot->taken_ms, sources[1].snapshot->taken_ms };
-	struct group_options by = { o->by, false, false, taken[0] > taken[1] ? taken[0] : taken[1] };
+	struct names *const names[2] = {sources[0].names, sources[1].names};
+	uint64_t taken[2] = {sources[0].snapshot->taken_ms, sources[1].snapshot->taken_ms};
+	struct group_options by = {o->by, false, false, taken[0] > taken[1] ? taken[0] : taken[1]};
 	struct report_style style = style_for(o);
 	char *title = xasprintf("BYTES/%s", mine->unit ? mine->unit : "OP");
 	struct report_column columns[] = {
-		{ "DELTA", "bytes.delta", UNIT_BYTES_DELTA, false },
-		{ "BLOCKS", "count.delta", UNIT_COUNT_DELTA, true },
-		{ "BORN", "born.bytes", UNIT_BYTES, true },
-		{ "FREED", "freed.bytes", UNIT_BYTES, true },
-		{ "RESIZED", "resized.bytes", UNIT_BYTES_DELTA, true },
-		{ "AFTER", "bytes.after", UNIT_BYTES, false },
-		{ title, "per_unit.bytes", UNIT_BYTES_RATE, true },
+		{"DELTA", "bytes.delta", UNIT_BYTES_DELTA, false},
+		{"BLOCKS", "count.delta", UNIT_COUNT_DELTA, true},
+		{"BORN", "born.bytes", UNIT_BYTES, true},
+		{"FREED", "freed.bytes", UNIT_BYTES, true},
+		{"RESIZED", "resized.bytes", UNIT_BYTES_DELTA, true},
+		{"AFTER", "bytes.after", UNIT_BYTES, false},
+		{title, "per_unit.bytes", UNIT_BYTES_RATE, true},
 		*view_group_column(o->by),
 	};
 	struct report_view view = {
@@ -142,15 +143,15 @@ static void print(struct source *sources, struct read_options *o, const struct d
 
 static int run(int argc, char **argv)
 {
-	struct diff_options mine = { 0, NULL };
+	struct diff_options mine = {0, NULL};
 	struct symbolizer *symbolizer = NULL;
-	struct source sources[2] = { { 0 }, { 0 } };
+	struct source sources[2] = {{0}, {0}};
 	struct read_options o;
 	int status;
 
 	read_options_init(&o);
-	status = read_options_parse(&o, argc, argv, READ_STACKS | READ_ROWS | READ_GROUPS | READ_FILTERS,
-				    own, &mine);
+	status = read_options_parse(
+		&o, argc, argv, READ_STACKS | READ_ROWS | READ_GROUPS | READ_FILTERS, own, &mine);
 	if (!status)
 		status = need_operands(&o, 2, argv[0], o.nr_operands ? "AFTER" : "BEFORE");
 	if (!status && mine.unit && !(mine.per > 0))
@@ -175,12 +176,11 @@ const struct command cmd_diff = {
 	.name = "diff",
 	.summary = "what grew and what shrank between two snapshots",
 	.usage = "BEFORE AFTER [--by WHAT] [--per N [--unit NAME]] [options]",
-	.options =
-		READ_HELP_BY
-		"  --per N              rates per operation, for N operations in between\n"
-		"  --unit NAME          what an operation is called\n"
-		"  --sort delta|bytes|count  order of the rows\n"
-		READ_HELP_ROWS READ_HELP_FILTERS READ_HELP_STACKS READ_HELP_JSON,
+	.options = READ_HELP_BY
+	"  --per N              rates per operation, for N operations in between\n"
+	"  --unit NAME          what an operation is called\n"
+	"  --sort delta|bytes|count  order of the rows\n" READ_HELP_ROWS READ_HELP_FILTERS
+		READ_HELP_STACKS READ_HELP_JSON,
 	.example = "heapstory diff 0001.hs exit.hs\n"
 		   "heapstory diff 0001.hs 0002.hs --by stack --per 2000 --unit post\n",
 	.run = run,

@@ -70,7 +70,8 @@ static json_t *order_by_zone(struct heap *h)
 	for (size_t i = 0; i < nr; i++) {
 		json_t *o = json_object();
 
-		json_object_set_new(o, "zone", *zones[i].name ? report_string(zones[i].name) : json_null());
+		json_object_set_new(o, "zone",
+				    *zones[i].name ? report_string(zones[i].name) : json_null());
 		json_object_set_new(o, "count", json_integer((json_int_t)zones[i].count));
 		json_object_set_new(o, "bytes", json_integer((json_int_t)zones[i].bytes));
 		json_array_append_new(list, o);
@@ -81,13 +82,13 @@ static json_t *order_by_zone(struct heap *h)
 
 static int print_groups(struct source *src, struct read_options *o, const struct heap_options *mine)
 {
-	struct group_options by = { o->by, mine->show_sizes, mine->zones, src->snapshot->taken_ms };
+	struct group_options by = {o->by, mine->show_sizes, mine->zones, src->snapshot->taken_ms};
 	struct report_style style = style_for(o);
 	struct report_column columns[] = {
-		{ "BYTES", "bytes", UNIT_BYTES, false },
-		{ "SHARE", "bytes", UNIT_SHARE, false },
-		{ "COUNT", "count", UNIT_COUNT, false },
-		{ "AVG", "avg", UNIT_AVERAGE, false },
+		{"BYTES", "bytes", UNIT_BYTES, false},
+		{"SHARE", "bytes", UNIT_SHARE, false},
+		{"COUNT", "count", UNIT_COUNT, false},
+		{"AVG", "avg", UNIT_AVERAGE, false},
 		*view_group_column(o->by),
 	};
 	struct report_view view = {
@@ -104,7 +105,7 @@ static int print_groups(struct source *src, struct read_options *o, const struct
 	size_t nr;
 
 	if (mine->show_sizes)
-		columns[3] = (struct report_column){ "SIZE", "size", UNIT_COUNT, false };
+		columns[3] = (struct report_column){"SIZE", "size", UNIT_COUNT, false};
 	if (!filter_is_empty(&o->filter))
 		view.empty = "no live block passes the filters";
 	heap_build(&heap, src->names, &o->filter, &by, o->sort);
@@ -126,17 +127,20 @@ static int print_groups(struct source *src, struct read_options *o, const struct
 /* ---- blocks ------------------------------------------------------------------------------ */
 
 /* What is said of a pattern that fits nothing. Caller frees. */
-static char *nothing_matches(const struct snapshot *s, const struct pattern *pattern, const char *text)
+static char *nothing_matches(const struct snapshot *s, const struct pattern *pattern,
+			     const char *text)
 {
 	struct pattern_nearest n;
 
 	pattern_nearest(pattern, s, &n);
 	if (n.nr_below && n.nr_above)
-		return xasprintf("no block matches '%s'; the nearest sizes are %" PRIu64 " (%zu) and %" PRIu64
-				 " (%zu)", text, n.below, n.nr_below, n.above, n.nr_above);
+		return xasprintf("no block matches '%s'; the nearest sizes are %" PRIu64
+				 " (%zu) and %" PRIu64 " (%zu)",
+				 text, n.below, n.nr_below, n.above, n.nr_above);
 	if (n.nr_below || n.nr_above)
-		return xasprintf("no block matches '%s'; the nearest size is %" PRIu64 " (%zu)", text,
-				 n.nr_below ? n.below : n.above, n.nr_below ? n.nr_below : n.nr_above);
+		return xasprintf("no block matches '%s'; the nearest size is %" PRIu64 " (%zu)",
+				 text, n.nr_below ? n.below : n.above,
+				 n.nr_below ? n.nr_below : n.nr_above);
 	return xasprintf("no block matches '%s'; there are no live blocks", text);
 }
 
@@ -157,26 +161,24 @@ static int by_size(const void *a, const void *b, void *context)
 static int print_blocks(struct source *src, struct read_options *o, const char *text)
 {
 	static const struct report_column columns[] = {
-		{ "ADDRESS", "address", UNIT_TEXT, false },
-		{ "SIZE", "size", UNIT_COUNT, false },
-		{ "USABLE", "usable", UNIT_COUNT, false },
-		{ "AGE", "age_s", UNIT_AGO, false },
-		{ "ZONE", "zone", UNIT_TEXT, true },
-		{ "SITE", "stack", UNIT_CHAIN, false },
+		{"ADDRESS", "address", UNIT_TEXT, false}, {"SIZE", "size", UNIT_COUNT, false},
+		{"USABLE", "usable", UNIT_COUNT, false},  {"AGE", "age_s", UNIT_AGO, false},
+		{"ZONE", "zone", UNIT_TEXT, true},	  {"SITE", "stack", UNIT_CHAIN, false},
 	};
 	struct report_view view = {
-		.columns = columns, .nr_columns = sizeof(columns) / sizeof(columns[0]),
+		.columns = columns,
+		.nr_columns = sizeof(columns) / sizeof(columns[0]),
 		.empty = "no block of this pattern passes the filters",
 	};
 	const struct snapshot *s = src->snapshot;
 	struct report_style style = style_for(o);
-	struct block_order order = { s->blocks };
+	struct block_order order = {s->blocks};
 	size_t *found, nr = 0, nr_alloc = 0, nr_shown;
 	struct filter_side side;
 	struct pattern pattern;
 	struct report report;
 	uint64_t bytes = 0;
-	struct hs_error err = { 0 };
+	struct hs_error err = {0};
 	char *nothing = NULL;
 	bool any = false;
 
@@ -218,15 +220,15 @@ static int print_blocks(struct source *src, struct read_options *o, const char *
 
 static int run(int argc, char **argv)
 {
-	struct heap_options mine = { NULL, false, false };
+	struct heap_options mine = {NULL, false, false};
 	struct symbolizer *symbolizer = NULL;
-	struct source source = { 0 };
+	struct source source = {0};
 	struct read_options o;
 	int status;
 
 	read_options_init(&o);
-	status = read_options_parse(&o, argc, argv, READ_STACKS | READ_ROWS | READ_GROUPS | READ_FILTERS,
-				    own, &mine);
+	status = read_options_parse(
+		&o, argc, argv, READ_STACKS | READ_ROWS | READ_GROUPS | READ_FILTERS, own, &mine);
 	if (!status)
 		status = need_operands(&o, 1, argv[0], "TARGET");
 	if (!status && mine.zones && (o.by == GROUP_THREAD || o.by == GROUP_AGE))
@@ -239,8 +241,8 @@ static int run(int argc, char **argv)
 	status = source_open(&source, o.operands[0], symbolizer);
 	if (status)
 		goto out;
-	status = mine.addresses ? print_blocks(&source, &o, mine.addresses) :
-		 print_groups(&source, &o, &mine);
+	status = mine.addresses ? print_blocks(&source, &o, mine.addresses)
+				: print_groups(&source, &o, &mine);
 out:
 	source_close(&source);
 	symbolizer_free(symbolizer);
@@ -252,13 +254,12 @@ const struct command cmd_heap = {
 	.name = "heap",
 	.summary = "live blocks by groups, or one by one",
 	.usage = "TARGET [--by WHAT] [--addresses PATTERN] [options]",
-	.options =
-		READ_HELP_BY
-		"  --addresses PATTERN  list the blocks: 'all', '[1m+]', '[64]', '[1k-2k]', '[-64]'\n"
-		"  --show-sizes         a row for each size of block\n"
-		"  --zones              a table for each zone\n"
-		"  --sort bytes|count   order of the rows\n"
-		READ_HELP_ROWS READ_HELP_FILTERS READ_HELP_STACKS READ_HELP_JSON,
+	.options = READ_HELP_BY
+	"  --addresses PATTERN  list the blocks: 'all', '[1m+]', '[64]', '[1k-2k]', '[-64]'\n"
+	"  --show-sizes         a row for each size of block\n"
+	"  --zones              a table for each zone\n"
+	"  --sort bytes|count   order of the rows\n" READ_HELP_ROWS READ_HELP_FILTERS
+		READ_HELP_STACKS READ_HELP_JSON,
 	.example = "heapstory heap 4242 --by module\n"
 		   "heapstory heap exit.hs --addresses '[1m+]'\n",
 	.run = run,

@@ -63,7 +63,8 @@ static int run(int argc, char **argv)
 	char page[PATH_MAX], name[64];
 
 	if (argc > 2)
-		return say("'%s' is one argument too many; 'heapstory help COMMAND' takes one", argv[2]);
+		return say("'%s' is one argument too many; 'heapstory help COMMAND' takes one",
+			   argv[2]);
 	command = argc > 1 ? command_find(argv[1]) : NULL;
 	if (argc > 1 && !command)
 		return say("no command '%s'; 'heapstory --help' lists them", argv[1]);

@@ -27,7 +27,8 @@ static int parse_address(const char *text, uint64_t *ret)
 	if (!isdigit((unsigned char)text[0]))
 		return -1;
 	errno = 0;
-	value = strtoull(text, &end, text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10);
+	value = strtoull(text, &end,
+			 text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10);
 	if (errno || *end)
 		return -1;
 	*ret = value;
@@ -68,11 +69,13 @@ static void say_none(const struct snapshot *s, const char *text, uint64_t addres
 	if (!below && !above)
 		say("no live block contains '%s'; there are no live blocks", text);
 	else if (down <= up)
-		say("no live block contains '%s'; the nearest one, of %" PRIu64 " bytes at 0x%" PRIx64
-		    ", ends %" PRIu64 " bytes below", text, below->size, below->address, down);
+		say("no live block contains '%s'; the nearest one, of %" PRIu64
+		    " bytes at 0x%" PRIx64 ", ends %" PRIu64 " bytes below",
+		    text, below->size, below->address, down);
 	else
-		say("no live block contains '%s'; the nearest one, of %" PRIu64 " bytes at 0x%" PRIx64
-		    ", starts %" PRIu64 " bytes above", text, above->size, above->address, up);
+		say("no live block contains '%s'; the nearest one, of %" PRIu64
+		    " bytes at 0x%" PRIx64 ", starts %" PRIu64 " bytes above",
+		    text, above->size, above->address, up);
 }
 
 /* ---- rows -------------------------------------------------------------------------------- */
@@ -115,7 +118,8 @@ static json_t *history_row(struct source *src, const struct snap_block *b, uint6
 	json_t *row = rows_block(src->names, b);
 
 	json_object_set_new(row, "kind", json_string("malloc"));
-	json_object_set_new(row, "contains_offset", json_integer((json_int_t)(address - b->address)));
+	json_object_set_new(row, "contains_offset",
+			    json_integer((json_int_t)(address - b->address)));
 	json_object_set_new(row, "events", events_of(row));
 	return row;
 }
@@ -133,13 +137,17 @@ static void view_history(struct report *r, const json_t *row)
 	if (!json_is_object(lineage))
 		return;
 	fprintf(r->style.out, "    steps%s:\n", nr > kept ? " (the first and the latest)" : "");
-	json_array_foreach(events, i, event) {
-		char *chain = text_chain(r, json_object_get(event, "stack"), width > 60 ? width - 36 : width);
+	json_array_foreach(events, i, event)
+	{
+		char *chain = text_chain(r, json_object_get(event, "stack"),
+					 width > 60 ? width - 36 : width);
 
 		fprintf(r->style.out, "      %10s  %-5s  %10s  %s\n",
 			text_moment(json_number_value(json_object_get(event, "s")), moment),
 			json_string_value(json_object_get(event, "what")),
-			text_bytes((uint64_t)json_integer_value(json_object_get(event, "size")), bytes), chain);
+			text_bytes((uint64_t)json_integer_value(json_object_get(event, "size")),
+				   bytes),
+			chain);
 		free(chain);
 	}
 }
@@ -148,7 +156,7 @@ static void view_history(struct report *r, const json_t *row)
 
 static int print(struct source *src, struct read_options *o, const uint64_t *addresses)
 {
-	static const struct report_view view = { .beneath = view_history };
+	static const struct report_view view = {.beneath = view_history};
 	const struct snapshot *s = src->snapshot;
 	struct report_style style = style_for(o);
 	size_t nr = o->nr_operands - 1, nr_found = 0;
@@ -168,11 +176,13 @@ static int print(struct source *src, struct read_options *o, const uint64_t *add
 	}
 	if (nr_found || o->json) {
 		progress_stop();
-		report_begin(&report, &style, "history", &view, rows_target(s), source_coverage(src, true),
+		report_begin(&report, &style, "history", &view, rows_target(s),
+			     source_coverage(src, true),
 			     json_pack("{s:I}", "count", (json_int_t)nr_found));
 		for (size_t i = 0; i < nr; i++) {
 			if (found[i] != SIZE_MAX)
-				report_row(&report, history_row(src, &s->blocks[found[i]], addresses[i]));
+				report_row(&report,
+					   history_row(src, &s->blocks[found[i]], addresses[i]));
 		}
 		report_end(&report, 0);
 	}
@@ -183,7 +193,7 @@ static int print(struct source *src, struct read_options *o, const uint64_t *add
 static int run(int argc, char **argv)
 {
 	struct symbolizer *symbolizer = NULL;
-	struct source source = { 0 };
+	struct source source = {0};
 	uint64_t *addresses = NULL;
 	struct read_options o;
 	int status;

@@ -30,8 +30,9 @@ static json_t *module_value(const struct snapshot *s, const struct snap_module *
 	json_object_set_new(o, "end", report_address(m->end));
 	json_object_set_new(o, "load_bias", report_address(m->load_bias));
 	json_object_set_new(o, "loaded_s", json_real(rows_seconds(s, m->loaded_ms)));
-	json_object_set_new(o, "unloaded_s", m->unloaded_ms ?
-			    json_real(rows_seconds(s, m->unloaded_ms)) : json_null());
+	json_object_set_new(o, "unloaded_s",
+			    m->unloaded_ms ? json_real(rows_seconds(s, m->unloaded_ms))
+					   : json_null());
 	return o;
 }
 
@@ -41,22 +42,29 @@ static json_t *totals_of(const struct snapshot *s)
 		const char *name;
 		uint64_t value;
 	} numbers[] = {
-		{ "count", s->live_count },        { "bytes", s->live_bytes },
-		{ "peak_bytes", s->peak_bytes },   { "peak_count", s->peak_count },
-		{ "allocations", s->born_count },  { "temporary", s->temporary },
-		{ "stacks", s->nr_stacks ? s->nr_stacks - 1 : 0 },
-		{ "frames", s->nr_nodes ? s->nr_nodes - 1 : 0 },
-		{ "lineages", s->nr_lineages },    { "steps", s->nr_steps },
-		{ "threads", s->nr_threads ? s->nr_threads - 1 : 0 },
-		{ "depth", s->depth },             { "page_size", s->page_size },
+		{"count", s->live_count},
+		{"bytes", s->live_bytes},
+		{"peak_bytes", s->peak_bytes},
+		{"peak_count", s->peak_count},
+		{"allocations", s->born_count},
+		{"temporary", s->temporary},
+		{"stacks", s->nr_stacks ? s->nr_stacks - 1 : 0},
+		{"frames", s->nr_nodes ? s->nr_nodes - 1 : 0},
+		{"lineages", s->nr_lineages},
+		{"steps", s->nr_steps},
+		{"threads", s->nr_threads ? s->nr_threads - 1 : 0},
+		{"depth", s->depth},
+		{"page_size", s->page_size},
 	};
 	json_t *o = json_object(), *modules = json_array();
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		json_object_set_new(o, numbers[i].name, json_integer((json_int_t)numbers[i].value));
 	json_object_set_new(o, "peak_s", json_real(rows_seconds(s, s->peak_ms)));
-	json_object_set_new(o, "arch", json_string(s->arch == HS_ARCH_X86_64 ? "x86_64" :
-						   s->arch == HS_ARCH_AARCH64 ? "aarch64" : "unknown"));
+	json_object_set_new(o, "arch",
+			    json_string(s->arch == HS_ARCH_X86_64    ? "x86_64"
+					: s->arch == HS_ARCH_AARCH64 ? "aarch64"
+								     : "unknown"));
 	for (size_t i = 1; i < s->nr_modules; i++)
 		json_array_append_new(modules, module_value(s, &s->modules[i]));
 	json_object_set_new(o, "modules", modules);
@@ -85,26 +93,31 @@ static void print_text(const struct report_style *style, const json_t *target, c
 	FILE *out = style->out;
 	size_t i;
 
-	fprintf(out, "program    %s, generation %" JSON_INTEGER_FORMAT ", %s\n", text(target, "exe"),
-		number(target, "generation"), text(totals, "arch"));
+	fprintf(out, "program    %s, generation %" JSON_INTEGER_FORMAT ", %s\n",
+		text(target, "exe"), number(target, "generation"), text(totals, "arch"));
 	fprintf(out, "taken      %s, %s after the start of the program\n", text(target, "wall"),
 		text_moment(json_number_value(json_object_get(target, "taken_s")), moment) + 1);
 	fprintf(out, "live       %" JSON_INTEGER_FORMAT " blocks, %s; peak %s at %s\n",
 		number(totals, "count"), text_bytes((uint64_t)number(totals, "bytes"), live),
 		text_bytes((uint64_t)number(totals, "peak_bytes"), peak),
 		text_moment(json_number_value(json_object_get(totals, "peak_s")), moment));
-	fprintf(out, "ever       %" JSON_INTEGER_FORMAT " allocations, %" JSON_INTEGER_FORMAT
-		" of them temporary\n", number(totals, "allocations"), number(totals, "temporary"));
-	fprintf(out, "holds      %" JSON_INTEGER_FORMAT " stacks of %" JSON_INTEGER_FORMAT
+	fprintf(out,
+		"ever       %" JSON_INTEGER_FORMAT " allocations, %" JSON_INTEGER_FORMAT " of them "
+		"temporary"
+		"\n",
+		number(totals, "allocations"), number(totals, "temporary"));
+	fprintf(out,
+		"holds      %" JSON_INTEGER_FORMAT " stacks of %" JSON_INTEGER_FORMAT
 		" frames, %" JSON_INTEGER_FORMAT " lineages, %" JSON_INTEGER_FORMAT " threads\n",
 		number(totals, "stacks"), number(totals, "frames"), number(totals, "lineages"),
 		number(totals, "threads"));
 	fprintf(out, "modules\n");
-	json_array_foreach(json_object_get(totals, "modules"), i, module) {
+	json_array_foreach(json_object_get(totals, "modules"), i, module)
+	{
 		const char *build_id = json_string_value(json_object_get(module, "build_id"));
 
-		fprintf(out, "  %-14s  %s\n    build id %s%s\n", text(module, "start"), text(module, "path"),
-			build_id ? build_id : "none",
+		fprintf(out, "  %-14s  %s\n    build id %s%s\n", text(module, "start"),
+			text(module, "path"), build_id ? build_id : "none",
 			json_is_null(json_object_get(module, "unloaded_s")) ? "" : "; unloaded");
 	}
 	fputc('\n', out);
@@ -114,11 +127,12 @@ static void print_text(const struct report_style *style, const json_t *target, c
 
 static int info(const char *target, struct read_options *o)
 {
-	static const struct report_view view = { .columns = chunk_columns, .nr_columns = NR_CHUNK_COLUMNS };
+	static const struct report_view view = {.columns = chunk_columns,
+						.nr_columns = NR_CHUNK_COLUMNS};
 	struct report_style style = style_for(o);
 	struct snap_chunk *chunks = NULL;
 	struct snapshot *s = NULL;
-	struct hs_error err = { 0 };
+	struct hs_error err = {0};
 	struct report report;
 	char path[PATH_MAX];
 	size_t nr = 0;
@@ -133,7 +147,8 @@ static int info(const char *target, struct read_options *o)
 		say_error(&err);
 		goto out;
 	}
-	report_begin(&report, &style, "info", &view, rows_target(s), rows_coverage(s), totals_of(s));
+	report_begin(&report, &style, "info", &view, rows_target(s), rows_coverage(s),
+		     totals_of(s));
 	if (!style.json)
 		print_text(&style, report.target, report.totals);
 	for (size_t i = 0; i < nr; i++)

@@ -48,9 +48,10 @@ static void sift_down(const struct snap_block *blocks, size_t *top, size_t nr, s
 }
 
 struct top {
-	size_t *blocks, nr, nr_alloc;   /* at most `want`, the smallest of them first once it is full */
+	size_t *blocks, nr,
+		nr_alloc; /* at most `want`, the smallest of them first once it is full */
 	size_t want;
-	uint64_t count, bytes;          /* of all that pass */
+	uint64_t count, bytes; /* of all that pass */
 };
 
 static void find_top(struct top *top, struct source *src, const struct filter *filter)
@@ -65,7 +66,8 @@ static void find_top(struct top *top, struct source *src, const struct filter *f
 		top->count++;
 		top->bytes += s->blocks[i].size;
 		if (top->nr < top->want) {
-			top->blocks = xgrow(top->blocks, &top->nr_alloc, top->nr + 1, sizeof(size_t));
+			top->blocks =
+				xgrow(top->blocks, &top->nr_alloc, top->nr + 1, sizeof(size_t));
 			top->blocks[top->nr++] = i;
 			if (top->nr == top->want) {
 				for (size_t k = top->nr / 2 + 1; k-- > 0;)
@@ -84,8 +86,8 @@ static void find_top(struct top *top, struct source *src, const struct filter *f
 static void print(struct source *src, struct read_options *o)
 {
 	struct report_style style = style_for(o);
-	struct report_view view = { .beneath = view_block, .empty = "no live blocks" };
-	struct top top = { .want = o->nr_rows };
+	struct report_view view = {.beneath = view_block, .empty = "no live blocks"};
+	struct top top = {.want = o->nr_rows};
 	struct report report;
 
 	if (!filter_is_empty(&o->filter))
@@ -94,7 +96,8 @@ static void print(struct source *src, struct read_options *o)
 	progress_stop();
 	report_begin(&report, &style, "largest", &view, rows_target(src->snapshot),
 		     source_coverage(src, true),
-		     json_pack("{s:I,s:I}", "count", (json_int_t)top.count, "bytes", (json_int_t)top.bytes));
+		     json_pack("{s:I,s:I}", "count", (json_int_t)top.count, "bytes",
+			       (json_int_t)top.bytes));
 	for (size_t i = 0; i < top.nr; i++)
 		report_row(&report, rows_block(src->names, &src->snapshot->blocks[top.blocks[i]]));
 	report_end(&report, 0);
@@ -104,12 +107,13 @@ static void print(struct source *src, struct read_options *o)
 static int run(int argc, char **argv)
 {
 	struct symbolizer *symbolizer = NULL;
-	struct source source = { 0 };
+	struct source source = {0};
 	struct read_options o;
 	int status;
 
 	read_options_init(&o);
-	status = read_options_parse(&o, argc, argv, READ_STACKS | READ_ROWS | READ_FILTERS, NULL, NULL);
+	status = read_options_parse(&o, argc, argv, READ_STACKS | READ_ROWS | READ_FILTERS, NULL,
+				    NULL);
 	if (!status)
 		status = need_operands(&o, 1, argv[0], "TARGET");
 	if (status)

@@ -45,10 +45,12 @@ static json_t *row_of(const struct registry_entry *entry, const struct store_sum
 	json_object_set_new(o, "mode", json_string(mode_name(s)));
 	json_object_set_new(o, "bytes", json_integer(not_below_zero(s->live_bytes)));
 	json_object_set_new(o, "count", json_integer(not_below_zero(s->live_count)));
-	json_object_set_new(o, "since_s", json_real((double)(s->since_ms + s->start_after_ms) / 1000));
+	json_object_set_new(o, "since_s",
+			    json_real((double)(s->since_ms + s->start_after_ms) / 1000));
 	json_object_set_new(o, "age_s", json_real((double)age_ms / 1000));
-	json_object_set_new(o, "wall", s->start_real_ns ?
-			    report_wall(s->start_real_ns + s->since_ms * 1000000) : json_null());
+	json_object_set_new(o, "wall",
+			    s->start_real_ns ? report_wall(s->start_real_ns + s->since_ms * 1000000)
+					     : json_null());
 	json_object_set_new(o, "exe", report_string(entry->exe));
 	json_object_set_new(o, "store", report_string(entry->store));
 	return o;
@@ -64,18 +66,19 @@ static int by_pid(const void *a, const void *b)
 static int list(struct read_options *o)
 {
 	static const struct report_column columns[] = {
-		{ "PID", "pid", UNIT_COUNT, false },   { "MODE", "mode", UNIT_TEXT, false },
-		{ "BYTES", "bytes", UNIT_BYTES, false }, { "BLOCKS", "count", UNIT_COUNT, false },
-		{ "AGE", "age_s", UNIT_AGO, false },   { "SINCE", "since_s", UNIT_AGO, false },
-		{ "NAME", "name", UNIT_TEXT, false },
+		{"PID", "pid", UNIT_COUNT, false},     {"MODE", "mode", UNIT_TEXT, false},
+		{"BYTES", "bytes", UNIT_BYTES, false}, {"BLOCKS", "count", UNIT_COUNT, false},
+		{"AGE", "age_s", UNIT_AGO, false},     {"SINCE", "since_s", UNIT_AGO, false},
+		{"NAME", "name", UNIT_TEXT, false},
 	};
 	static const struct report_view view = {
-		.columns = columns, .nr_columns = sizeof(columns) / sizeof(columns[0]),
+		.columns = columns,
+		.nr_columns = sizeof(columns) / sizeof(columns[0]),
 		.empty = "no traced process runs",
 	};
 	struct report_style style = style_for(o);
 	struct registry_entry *entries = NULL;
-	struct hs_error err = { 0 };
+	struct hs_error err = {0};
 	struct report report;
 	size_t nr = 0;
 

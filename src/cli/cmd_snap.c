@@ -27,7 +27,9 @@ struct snap_options {
 static int own(void *context, struct args *a)
 {
 	struct snap_options *o = context;
-	const char **to = args_is(a, NULL, "-o") ? &o->output : args_is(a, "--label", NULL) ? &o->label : NULL;
+	const char **to = args_is(a, NULL, "-o")	? &o->output
+			  : args_is(a, "--label", NULL) ? &o->label
+							: NULL;
 
 	if (!to)
 		return 0;
@@ -52,7 +54,7 @@ static bool in_output_folder(const struct snapshot *s, const char *path, const c
 /* Adds the snapshot of a running program to the timeline of its run, if that keeps one. */
 static void note_in_timeline(const struct snapshot *s, const char *path)
 {
-	struct hs_error err = { 0 };
+	struct hs_error err = {0};
 	struct timeline *timeline;
 	const char *name;
 	char *file;
@@ -69,7 +71,7 @@ static void note_in_timeline(const struct snapshot *s, const char *path)
 
 static void print(const struct snapshot *s, const char *path, struct read_options *o)
 {
-	static const struct report_view view = { 0 };
+	static const struct report_view view = {0};
 	struct report_style style = style_for(o);
 	struct report report;
 	json_t *totals;
@@ -89,7 +91,7 @@ static void print(const struct snapshot *s, const char *path, struct read_option
 static int snap(const char *target, const struct snap_options *mine, struct read_options *o)
 {
 	struct snapshot *s = NULL;
-	struct hs_error err = { 0 };
+	struct hs_error err = {0};
 	char *path = NULL;
 	char found[PATH_MAX];
 	int status;
@@ -109,14 +111,15 @@ static int snap(const char *target, const struct snap_options *mine, struct read
 
 		status = numbered_write(s, dir, mine->label, 1, &number, &err);
 		if (!status)
-			path = xasprintf("%s%s%s", strcmp(dir, ".") ? dir : "", strcmp(dir, ".") ? "/" : "",
-					 numbered_name(number, name));
+			path = xasprintf("%s%s%s", strcmp(dir, ".") ? dir : "",
+					 strcmp(dir, ".") ? "/" : "", numbered_name(number, name));
 	}
 	if (status)
 		goto out;
 	note_in_timeline(s, path);
 	if (!s->coverage.consistent)
-		say("warning: the program went on while the snapshot was taken; it is marked as inconsistent");
+		say("warning: the program went on while the snapshot was taken; it is marked as "
+		    "inconsistent");
 	print(s, path, o);
 out:
 	if (status)
@@ -128,7 +131,7 @@ out:
 
 static int run(int argc, char **argv)
 {
-	struct snap_options mine = { NULL, NULL };
+	struct snap_options mine = {NULL, NULL};
 	struct read_options o;
 	int status;
 
@@ -146,11 +149,10 @@ const struct command cmd_snap = {
 	.name = "snap",
 	.summary = "write a snapshot, print its path",
 	.usage = "TARGET [-o FILE] [--label TEXT]",
-	.options =
-		"  -o FILE              where to; else the next free NNNN.hs in the output folder of\n"
-		"                       the program's run, or here if it has none\n"
-		"  --label TEXT         a name that reports show\n"
-		READ_HELP_JSON,
+	.options = "  -o FILE              where to; else the next free NNNN.hs in the output "
+		   "folder of\n"
+		   "                       the program's run, or here if it has none\n"
+		   "  --label TEXT         a name that reports show\n" READ_HELP_JSON,
 	.example = "heapstory snap 4242 --label 'before the import'\n",
 	.run = run,
 };

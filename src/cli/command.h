@@ -13,15 +13,15 @@ struct hs_error;
 enum exit_status {
 	EXIT_DONE = 0,
 	EXIT_FINDINGS = 1, /* only where --exit-code or a --fail-* option asked for a verdict */
-	EXIT_TROUBLE = 2,  /* usage or trouble, said in one line on standard error */
+	EXIT_TROUBLE = 2, /* usage or trouble, said in one line on standard error */
 };
 
 struct command {
 	const char *name;
-	const char *summary;  /* one line, lower case, no full stop: the list of commands */
-	const char *usage;    /* what follows "heapstory NAME ": "TARGET [-o FILE]" */
-	const char *options;  /* lines for --help: "  -o FILE          where to\n", "" for none */
-	const char *example;  /* lines for --help, without indentation: "heapstory snap 4242\n" */
+	const char *summary; /* one line, lower case, no full stop: the list of commands */
+	const char *usage; /* what follows "heapstory NAME ": "TARGET [-o FILE]" */
+	const char *options; /* lines for --help: "  -o FILE          where to\n", "" for none */
+	const char *example; /* lines for --help, without indentation: "heapstory snap 4242\n" */
 	/*
 	 * Does it. argv[0] is the command's name, options follow; returns the exit status. main.c
 	 * has dealt with --help and checks afterwards that standard output could be written.
@@ -31,7 +31,7 @@ struct command {
 	bool takes_command;
 };
 
-/* "heapstory: TEXT\n" on standard error; returns EXIT_TROUBLE, so that `return say(…)` reads well. */
+/* "heapstory: TEXT\n" on standard error; returns EXIT_TROUBLE, for `return say(…)`. */
 int say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Says err->text; returns EXIT_TROUBLE. */

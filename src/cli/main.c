@@ -15,9 +15,8 @@
 #define HEAPSTORY_VERSION "0.1.0"
 
 static const struct command *const commands[] = {
-	&cmd_run, &cmd_env, &cmd_supervise, &cmd_list, &cmd_mode, &cmd_snap,
-	&cmd_diff, &cmd_largest, &cmd_history, &cmd_heap,
-	&cmd_info, &cmd_check, &cmd_help,
+	&cmd_run,     &cmd_env,	    &cmd_supervise, &cmd_list, &cmd_mode,  &cmd_snap, &cmd_diff,
+	&cmd_largest, &cmd_history, &cmd_heap,	    &cmd_info, &cmd_check, &cmd_help,
 };
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -55,8 +54,9 @@ static void list_commands(void)
 	     "Tells what a program's heap is made of, what grew in it, and how.\n");
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
-	puts("\nTARGET is a pid, a program's name, a snapshot file, or the store of a process that is\n"
-	     "gone. 'heapstory COMMAND --help' tells more, 'heapstory help COMMAND' all.\n\n"
+	puts("\nTARGET is a pid, a program's name, a snapshot file, or the store of a process\n"
+	     "that is gone. 'heapstory COMMAND --help' tells more, 'heapstory help COMMAND' "
+	     "all.\n\n"
 	     "example:\n"
 	     "  heapstory run -o out -- ./server\n"
 	     "  heapstory snap server\n"
@@ -128,9 +128,10 @@ int main(int argc, char **argv)
 	}
 	c = command_find(argv[1]);
 	if (!c) {
-		say(argv[1][0] == '-' ? "unknown option '%s'; 'heapstory --help' shows what there is" :
-		    "no command '%s'; 'heapstory --help' lists them", argv[1]);
-		return EXIT_TROUBLE;
+		if (argv[1][0] == '-')
+			return say("unknown option '%s'; 'heapstory --help' lists the commands",
+				   argv[1]);
+		return say("no command '%s'; 'heapstory --help' lists them", argv[1]);
 	}
 	if (wants_help(c, argc - 1, argv + 1)) {
 		command_help(c);

@@ -34,8 +34,8 @@ static int rename_new(const char *from, const char *to)
 	return unlink(from);
 }
 
-int numbered_write(const struct snapshot *snapshot, const char *dir, const char *label, uint32_t from,
-		   uint32_t *ret_number, struct hs_error *err)
+int numbered_write(const struct snapshot *snapshot, const char *dir, const char *label,
+		   uint32_t from, uint32_t *ret_number, struct hs_error *err)
 {
 	char *aside = xasprintf("%s/.snap.%d.tmp", dir, (int)getpid()), *path = NULL;
 	char name[NUMBERED_NAME_LEN];
@@ -46,7 +46,8 @@ int numbered_write(const struct snapshot *snapshot, const char *dir, const char 
 		const char *why = strrchr(err->text, ':');
 
 		/* the name of the file aside means nothing to anybody */
-		hs_error_set(err, err->code, "cannot write a snapshot to '%s'%s", dir, why ? why : "");
+		hs_error_set(err, err->code, "cannot write a snapshot to '%s'%s", dir,
+			     why ? why : "");
 	}
 	while (!status) {
 		path = xasprintf("%s/%s", dir, numbered_name(number, name));

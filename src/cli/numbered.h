@@ -20,7 +20,7 @@ char *numbered_name(uint32_t number, char ret[static NUMBERED_NAME_LEN]);
  * Writes the snapshot under the first number from `from` on that nobody has, and never over a
  * file that is there. label may be NULL. 0 and the number, or -HS_E_* and nothing left behind.
  */
-int numbered_write(const struct snapshot *snapshot, const char *dir, const char *label, uint32_t from,
-		   uint32_t *ret_number, struct hs_error *err);
+int numbered_write(const struct snapshot *snapshot, const char *dir, const char *label,
+		   uint32_t from, uint32_t *ret_number, struct hs_error *err);
 
 #endif

@@ -79,8 +79,8 @@ const char *args_value(struct args *a)
 
 int args_unknown(const struct args *a, const char *command)
 {
-	return say("unknown option '%s'; 'heapstory %s --help' lists those that there are", a->option,
-		   command);
+	return say("unknown option '%s'; 'heapstory %s --help' lists those that there are",
+		   a->option, command);
 }
 
 int args_wrong(const struct args *a, const char *value, const char *expected)
@@ -114,9 +114,9 @@ void read_options_release(struct read_options *o)
 static int parse_by(struct read_options *o, struct args *a)
 {
 	static const char *const names[] = {
-		[GROUP_SITE] = "site",         [GROUP_STACK] = "stack",   [GROUP_FUNCTION] = "function",
-		[GROUP_MODULE] = "module",     [GROUP_ZONE] = "zone",     [GROUP_THREAD] = "thread",
-		[GROUP_SIZE] = "size",         [GROUP_AGE] = "age",
+		[GROUP_SITE] = "site",	   [GROUP_STACK] = "stack", [GROUP_FUNCTION] = "function",
+		[GROUP_MODULE] = "module", [GROUP_ZONE] = "zone",   [GROUP_THREAD] = "thread",
+		[GROUP_SIZE] = "size",	   [GROUP_AGE] = "age",
 	};
 	const char *value = args_value(a);
 
@@ -215,7 +215,8 @@ static int parse_function(struct filter *f, struct args *a)
 	error = regcomp(&f->function, value, REG_EXTENDED | REG_NOSUB);
 	if (error) {
 		regerror(error, &f->function, message, sizeof(message));
-		say("option '--function' takes a regular expression, and '%s' is none: %s", value, message);
+		say("option '--function' takes a regular expression, and '%s' is none: %s", value,
+		    message);
 		return -1;
 	}
 	f->has_function = true;
@@ -321,7 +322,8 @@ int read_options_parse(struct read_options *o, int argc, char **argv, unsigned i
 			break;
 		}
 		if (kind == ARGS_OPERAND) {
-			o->operands = xreallocarray(o->operands, o->nr_operands + 1, sizeof(*o->operands));
+			o->operands = xreallocarray(o->operands, o->nr_operands + 1,
+						    sizeof(*o->operands));
 			o->operands[o->nr_operands++] = a.operand;
 			continue;
 		}

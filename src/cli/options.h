@@ -15,19 +15,19 @@
 #include "analysis/heap.h"
 
 struct args {
-	int argc, at;                   /* argv[at] is the next word */
+	int argc, at; /* argv[at] is the next word */
 	char **argv;
-	bool only_operands;             /* "--" was there */
-	char *option;                   /* "--by" or "-n"; NULL: the last word was an operand */
+	bool only_operands; /* "--" was there */
+	char *option; /* "--by" or "-n"; NULL: the last word was an operand */
 	const char *operand;
-	const char *attached;           /* what came with the option's own word; NULL: nothing */
+	const char *attached; /* what came with the option's own word; NULL: nothing */
 };
 
 enum args_kind {
 	ARGS_END,
 	ARGS_OPTION,
 	ARGS_OPERAND,
-	ARGS_ERROR,                     /* said already */
+	ARGS_ERROR, /* said already */
 };
 
 void args_init(struct args *args, int argc, char **argv);
@@ -46,7 +46,7 @@ struct read_options {
 	bool has_by, has_sort, has_rows;
 	enum group_by by;
 	enum sort_by sort;
-	size_t nr_rows;                 /* SIZE_MAX: all */
+	size_t nr_rows; /* SIZE_MAX: all */
 	struct filter filter;
 	const char **debug_dirs;
 	size_t nr_debug_dirs;
@@ -56,29 +56,27 @@ struct read_options {
 
 /* What a command takes of the common options. */
 enum read_takes {
-	READ_STACKS = 1u << 0,          /* --debug-dir, --all-frames, --raw-names */
-	READ_ROWS = 1u << 1,            /* -n */
-	READ_GROUPS = 1u << 2,          /* --by, --sort */
+	READ_STACKS = 1u << 0, /* --debug-dir, --all-frames, --raw-names */
+	READ_ROWS = 1u << 1, /* -n */
+	READ_GROUPS = 1u << 2, /* --by, --sort */
 	READ_FILTERS = 1u << 3,
 };
 
-#define READ_HELP_JSON \
-	"  --json               print one JSON object\n"
-#define READ_HELP_STACKS \
+#define READ_HELP_JSON "  --json               print one JSON object\n"
+#define READ_HELP_STACKS                                                                     \
 	"  --debug-dir DIR      look for debug files here too; may be given several times\n" \
-	"  --all-frames         show frames of allocators and language runtimes too\n" \
+	"  --all-frames         show frames of allocators and language runtimes too\n"       \
 	"  --raw-names          do not demangle names of functions\n"
-#define READ_HELP_ROWS \
-	"  -n N|all             rows to print (20)\n"
-#define READ_HELP_BY \
+#define READ_HELP_ROWS "  -n N|all             rows to print (20)\n"
+#define READ_HELP_BY                                                                               \
 	"  --by WHAT            group by site (default), stack, function, module, zone, thread,\n" \
 	"                       size or age\n"
-#define READ_HELP_FILTERS \
-	"  --zone GLOB          only blocks of these zones\n" \
-	"  --module GLOB        only blocks whose site is in these modules\n" \
-	"  --function REGEX     only blocks with such a function in their stack\n" \
-	"  --thread T           only blocks made by this thread, by id or name\n" \
-	"  --min SIZE           only blocks of this size or more (4096, 4k, 1m)\n" \
+#define READ_HELP_FILTERS                                                             \
+	"  --zone GLOB          only blocks of these zones\n"                         \
+	"  --module GLOB        only blocks whose site is in these modules\n"         \
+	"  --function REGEX     only blocks with such a function in their stack\n"    \
+	"  --thread T           only blocks made by this thread, by id or name\n"     \
+	"  --min SIZE           only blocks of this size or more (4096, 4k, 1m)\n"    \
 	"  --older DURATION     only blocks at least this old (500ms, 30s, 5m, 2h)\n" \
 	"  --younger DURATION   only blocks at most this old\n"
 

@@ -19,7 +19,7 @@ static struct {
 	pthread_cond_t stopping;
 	bool started, stop, shown;
 	pthread_t thread;
-} progress = { .lock = PTHREAD_MUTEX_INITIALIZER, .stopping = PTHREAD_COND_INITIALIZER };
+} progress = {.lock = PTHREAD_MUTEX_INITIALIZER, .stopping = PTHREAD_COND_INITIALIZER};
 
 static void show(unsigned int seconds)
 {
@@ -39,7 +39,8 @@ static void *count_seconds(void *context)
 	pthread_mutex_lock(&progress.lock);
 	for (unsigned int seconds = 1; !progress.stop; seconds++) {
 		until.tv_sec++;
-		while (!progress.stop && !pthread_cond_timedwait(&progress.stopping, &progress.lock, &until))
+		while (!progress.stop &&
+		       !pthread_cond_timedwait(&progress.stopping, &progress.lock, &until))
 			;
 		if (!progress.stop)
 			show(seconds);

@@ -25,8 +25,8 @@
 
 struct lookup {
 	struct symbolizer *symbolizer;
-	uint32_t *ids;                  /* of the symbolizer, by module; NO_ID: not known to it yet */
-	struct name_frame *frames;      /* of the last look-up */
+	uint32_t *ids; /* of the symbolizer, by module; NO_ID: not known to it yet */
+	struct name_frame *frames; /* of the last look-up */
 	size_t nr_alloc;
 };
 
@@ -56,15 +56,15 @@ static size_t look_up(void *context, const struct snapshot *s, uint32_t module, 
 
 	l->frames = xgrow(l->frames, &l->nr_alloc, nr + 1, sizeof(*l->frames));
 	for (size_t i = 0; i < nr; i++)
-		l->frames[i] = (struct name_frame){ found[i].function, found[i].file, found[i].line,
-						    found[i].column, found[i].inlined };
+		l->frames[i] = (struct name_frame){found[i].function, found[i].file, found[i].line,
+						   found[i].column, found[i].inlined};
 	*ret = l->frames;
 	return nr;
 }
 
 int source_open(struct source *source, const char *target, struct symbolizer *symbolizer)
 {
-	struct hs_error err = { 0 };
+	struct hs_error err = {0};
 	struct lookup *l;
 	char path[PATH_MAX];
 
@@ -108,7 +108,8 @@ void source_note_names(struct source *source, json_t *coverage)
 		seen[module] = true;
 		if (frames[0].runtime)
 			continue;
-		problem = symbolizer_problem(source->lookup->symbolizer, source->lookup->ids[module]);
+		problem =
+			symbolizer_problem(source->lookup->symbolizer, source->lookup->ids[module]);
 		if (problem)
 			rows_add_note(coverage, "no names of functions: %s", problem);
 	}
@@ -126,15 +127,16 @@ json_t *source_coverage(struct source *source, bool names)
 
 struct symbolizer *symbolizer_for(const struct read_options *options)
 {
-	struct symbolizer_options o = { options->debug_dirs, options->nr_debug_dirs, options->raw_names };
+	struct symbolizer_options o = {options->debug_dirs, options->nr_debug_dirs,
+				       options->raw_names};
 
 	return symbolizer_new(&o);
 }
 
 struct report_style style_for(const struct read_options *options)
 {
-	struct report_style style = { .out = stdout, .json = options->json,
-				      .all_frames = options->all_frames };
+	struct report_style style = {
+		.out = stdout, .json = options->json, .all_frames = options->all_frames};
 	const char *columns = getenv("COLUMNS"), *no_colour = getenv("NO_COLOR");
 	bool terminal = isatty(STDOUT_FILENO);
 	struct winsize size;
@@ -143,16 +145,19 @@ struct report_style style_for(const struct read_options *options)
 	if (columns && atoi(columns) > 0)
 		style.width = (unsigned int)atoi(columns);
 	else if (terminal)
-		style.width = !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 80;
+		style.width =
+			!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 80;
 	return style;
 }
 
 int need_operands(const struct read_options *o, size_t nr, const char *command, const char *what)
 {
 	if (o->nr_operands < nr)
-		return say("%s is missing; 'heapstory %s --help' shows how it is used", what, command);
+		return say("%s is missing; 'heapstory %s --help' shows how it is used", what,
+			   command);
 	if (o->nr_operands > nr)
-		return say("'%s' is one argument too many; 'heapstory %s --help' shows how it is used",
+		return say("'%s' is one argument too many; 'heapstory %s --help' shows how it is "
+			   "used",
 			   o->operands[nr], command);
 	return 0;
 }

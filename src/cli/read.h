@@ -38,6 +38,7 @@ struct symbolizer *symbolizer_for(const struct read_options *options);
 struct report_style style_for(const struct read_options *options);
 
 /* "one TARGET is needed": checks the number of operands. 0, or EXIT_TROUBLE and said. */
-int need_operands(const struct read_options *options, size_t nr, const char *command, const char *what);
+int need_operands(const struct read_options *options, size_t nr, const char *command,
+		  const char *what);
 
 #endif

@@ -14,14 +14,14 @@
 /* ---- groups ------------------------------------------------------------------------------ */
 
 static const struct report_column last_columns[] = {
-	[GROUP_SITE] = { "SITE", "stack", UNIT_CHAIN, false },
-	[GROUP_STACK] = { "STACK", "stack", UNIT_CHAIN, false },
-	[GROUP_FUNCTION] = { "FUNCTION", "key", UNIT_TEXT, false },
-	[GROUP_MODULE] = { "MODULE", "key", UNIT_TEXT, false },
-	[GROUP_ZONE] = { "ZONE", "key", UNIT_TEXT, false },
-	[GROUP_THREAD] = { "THREAD", "key", UNIT_TEXT, false },
-	[GROUP_SIZE] = { "SIZE", "key", UNIT_TEXT, false },
-	[GROUP_AGE] = { "AGE", "key", UNIT_TEXT, false },
+	[GROUP_SITE] = {"SITE", "stack", UNIT_CHAIN, false},
+	[GROUP_STACK] = {"STACK", "stack", UNIT_CHAIN, false},
+	[GROUP_FUNCTION] = {"FUNCTION", "key", UNIT_TEXT, false},
+	[GROUP_MODULE] = {"MODULE", "key", UNIT_TEXT, false},
+	[GROUP_ZONE] = {"ZONE", "key", UNIT_TEXT, false},
+	[GROUP_THREAD] = {"THREAD", "key", UNIT_TEXT, false},
+	[GROUP_SIZE] = {"SIZE", "key", UNIT_TEXT, false},
+	[GROUP_AGE] = {"AGE", "key", UNIT_TEXT, false},
 };
 
 const struct report_column *view_group_column(enum group_by by)
@@ -45,7 +45,8 @@ void view_zone_title(struct report *r, const json_t *row)
 	if (r->zone && !strcmp(r->zone, name))
 		return;
 	r->zone = name;
-	json_array_foreach(zones, i, zone) {
+	json_array_foreach(zones, i, zone)
+	{
 		const char *other = json_string_value(json_object_get(zone, "zone"));
 
 		if (strcmp(other ? other : "", name))
@@ -54,7 +55,8 @@ void view_zone_title(struct report *r, const json_t *row)
 		fprintf(r->style.out, "%szone %s: %" JSON_INTEGER_FORMAT " blocks, %s%s\n",
 			text_colour(r, "bold"), *name ? name : "(unknown)",
 			json_integer_value(json_object_get(zone, "count")),
-			text_bytes((uint64_t)json_integer_value(json_object_get(zone, "bytes")), bytes),
+			text_bytes((uint64_t)json_integer_value(json_object_get(zone, "bytes")),
+				   bytes),
 			text_colour(r, "reset"));
 	}
 }
@@ -79,9 +81,10 @@ void view_block(struct report *r, const json_t *row)
 		fprintf(out, " (asked for: byte %" JSON_INTEGER_FORMAT " of it)", offset);
 	fprintf(out, ", zone %s, age %s\n", zone ? zone : "unknown",
 		units_format_duration_ms((uint64_t)(age * 1000), duration));
-	fprintf(out, "    %" JSON_INTEGER_FORMAT " bytes asked for, %" JSON_INTEGER_FORMAT
-		" usable; serial %" JSON_INTEGER_FORMAT ":%" JSON_INTEGER_FORMAT, size,
-		json_integer_value(json_object_get(row, "usable")), serial >> 48,
+	fprintf(out,
+		"    %" JSON_INTEGER_FORMAT " bytes asked for, %" JSON_INTEGER_FORMAT
+		" usable; serial %" JSON_INTEGER_FORMAT ":%" JSON_INTEGER_FORMAT,
+		size, json_integer_value(json_object_get(row, "usable")), serial >> 48,
 		serial & ((INT64_C(1) << 48) - 1));
 	if (json_is_integer(json_object_get(row, "thread")))
 		fprintf(out, ", thread %" JSON_INTEGER_FORMAT,

@@ -21,9 +21,9 @@ static const struct {
 	uint64_t bias;
 	uint8_t build_id;
 } fake_modules[NR_FAKE_MODULES] = {
-	[LIBC] = { "/lib/libc.so.6", 0x7f0000000000, 1 },
-	[APP] = { "/usr/bin/app", 0x550000000000, 2 },
-	[DRIVER] = { "/opt/libdriver.so.1", 0x7e0000000000, 0 },
+	[LIBC] = {"/lib/libc.so.6", 0x7f0000000000, 1},
+	[APP] = {"/usr/bin/app", 0x550000000000, 2},
+	[DRIVER] = {"/opt/libdriver.so.1", 0x7e0000000000, 0},
 };
 
 #define FRAMES 4u
@@ -38,13 +38,14 @@ static struct fake_frame frame_of(uint32_t stack, uint32_t level)
 {
 	switch (level) {
 	case 0:
-		return (struct fake_frame){ APP, 0x100 };
+		return (struct fake_frame){APP, 0x100};
 	case 1:
-		return (struct fake_frame){ APP, 0x1000 + 0x10 * (stack % 3) };
+		return (struct fake_frame){APP, 0x1000 + 0x10 * (stack % 3)};
 	case 2:
-		return (struct fake_frame){ stack / 3 % 2 ? DRIVER : APP, 0x2000 + 0x100 * (stack / 3) };
+		return (struct fake_frame){stack / 3 % 2 ? DRIVER : APP,
+					   0x2000 + 0x100 * (stack / 3)};
 	default:
-		return (struct fake_frame){ LIBC, 0x3000 };
+		return (struct fake_frame){LIBC, 0x3000};
 	}
 }
 
@@ -89,9 +90,13 @@ static uint64_t free_address(struct fake_heap *h)
 size_t fake_heap_add(struct fake_heap *h, uint64_t size, uint32_t stack, uint32_t thread)
 {
 	struct fake_block b = {
-		.size = size, .stack = stack, .thread = thread, .birth_ms = h->now_ms,
+		.size = size,
+		.stack = stack,
+		.thread = thread,
+		.birth_ms = h->now_ms,
 		.serial = (uint64_t)thread << 48 | h->next_serial++,
-		.born_stack = stack, .born_size = size,
+		.born_stack = stack,
+		.born_size = size,
 	};
 
 	b.address = free_address(h);
@@ -102,8 +107,9 @@ size_t fake_heap_add(struct fake_heap *h, uint64_t size, uint32_t stack, uint32_
 
 static void resize(struct fake_heap *h, struct fake_block *b)
 {
-	static const uint64_t factors[] = { 1, 2, 2, 3 };
-	uint64_t size = fake_heap_random(h, 4) ? b->size * factors[fake_heap_random(h, 4)] : b->size / 2;
+	static const uint64_t factors[] = {1, 2, 2, 3};
+	uint64_t size =
+		fake_heap_random(h, 4) ? b->size * factors[fake_heap_random(h, 4)] : b->size / 2;
 
 	b->size = size > 60000 ? 16 : size;
 	b->nr_steps++;
@@ -120,7 +126,8 @@ void fake_heap_event(struct fake_heap *h)
 
 	h->now_ms += fake_heap_random(h, 400);
 	if (!h->nr || what < 5)
-		fake_heap_add(h, 8 * fake_heap_random(h, 40), (uint32_t)fake_heap_random(h, FAKE_STACKS),
+		fake_heap_add(h, 8 * fake_heap_random(h, 40),
+			      (uint32_t)fake_heap_random(h, FAKE_STACKS),
 			      1 + (uint32_t)fake_heap_random(h, FAKE_THREADS - 1));
 	else if (what < 8)
 		h->blocks[i] = h->blocks[--h->nr];
@@ -186,9 +193,9 @@ static void add_stacks(struct snapshot *s, uint32_t shuffle)
 		for (uint32_t level = 0; level < FRAMES; level++) {
 			struct fake_frame f = frame_of(i, level);
 
-			s->nodes[s->nr_nodes] = (struct snap_node){
-				fake_modules[f.module].bias + f.offset + 1, parent,
-				module_nr(f.module, shuffle), false };
+			s->nodes[s->nr_nodes] =
+				(struct snap_node){fake_modules[f.module].bias + f.offset + 1,
+						   parent, module_nr(f.module, shuffle), false};
 			parent = (uint32_t)s->nr_nodes++;
 		}
 		s->stacks[stack_nr(i, shuffle)].node = parent;
@@ -216,7 +223,7 @@ static void add_lineage(struct snapshot *s, const struct fake_block *from, struc
 	l->born_stack = stack_nr(from->born_stack, shuffle);
 	l->nr_steps = l->nr_kept = l->nr_first = 1;
 	l->first_step = (uint32_t)s->nr_steps;
-	s->steps[s->nr_steps++] = (struct snap_step){ from->size, from->birth_ms, b->stack };
+	s->steps[s->nr_steps++] = (struct snap_step){from->size, from->birth_ms, b->stack};
 	b->lineage = (uint32_t)s->nr_lineages;
 }
 
@@ -241,9 +248,15 @@ struct snapshot *fake_heap_snapshot(const struct fake_heap *h, uint32_t shuffle)
 		const struct fake_block *from = &h->blocks[i];
 		struct snap_block *b = &s->blocks[s->nr_blocks++];
 
-		*b = (struct snap_block){ from->address, from->size, from->size + 8, from->serial,
-					  from->birth_ms, stack_nr(from->stack, shuffle),
-					  thread_nr(from->thread, shuffle), 0, 0 };
+		*b = (struct snap_block){from->address,
+					 from->size,
+					 from->size + 8,
+					 from->serial,
+					 from->birth_ms,
+					 stack_nr(from->stack, shuffle),
+					 thread_nr(from->thread, shuffle),
+					 0,
+					 0};
 		if (from->nr_steps)
 			add_lineage(s, from, b, shuffle);
 		s->live_bytes += b->size;
@@ -256,9 +269,9 @@ struct snapshot *fake_heap_snapshot(const struct fake_heap *h, uint32_t shuffle)
 /* ---- names ------------------------------------------------------------------------------- */
 
 size_t fake_heap_lookup(void *context, const struct snapshot *s, uint32_t module, uint64_t address,
-		   const struct name_frame **ret)
+			const struct name_frame **ret)
 {
-	static char kept[64][32];       /* names have to stay: one of each for good */
+	static char kept[64][32]; /* names have to stay: one of each for good */
 	static size_t nr_kept;
 	static struct name_frame frame;
 	char name[32];
@@ -277,7 +290,7 @@ size_t fake_heap_lookup(void *context, const struct snapshot *s, uint32_t module
 		;
 	if (i == nr_kept)
 		strcpy(kept[nr_kept++], name);
-	frame = (struct name_frame){ .function = kept[i] };
+	frame = (struct name_frame){.function = kept[i]};
 	*ret = &frame;
 	return 1;
 }

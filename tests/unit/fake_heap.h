@@ -14,8 +14,8 @@
 #include "analysis/names.h"
 #include "analysis/snapshot.h"
 
-#define FAKE_STACKS 24u                 /* 1 .. FAKE_STACKS - 1; 0: no stack */
-#define FAKE_THREADS 5u                 /* 1 .. FAKE_THREADS - 1 */
+#define FAKE_STACKS  24u /* 1 .. FAKE_STACKS - 1; 0: no stack */
+#define FAKE_THREADS 5u /* 1 .. FAKE_THREADS - 1 */
 
 /* A block as the made-up process knows it. */
 struct fake_block {
@@ -26,7 +26,7 @@ struct fake_block {
 };
 
 struct fake_heap {
-	uint64_t random;                /* state */
+	uint64_t random; /* state */
 	uint64_t now_ms, next_serial;
 	struct fake_block *blocks;
 	size_t nr, alloc;
@@ -44,8 +44,8 @@ size_t fake_heap_add(struct fake_heap *heap, uint64_t size, uint32_t stack, uint
 struct snapshot *fake_heap_snapshot(const struct fake_heap *heap, uint32_t shuffle);
 
 /* A names_lookup of the functions that the stacks go through. */
-size_t fake_heap_lookup(void *context, const struct snapshot *snapshot, uint32_t module, uint64_t address,
-		   const struct name_frame **ret);
+size_t fake_heap_lookup(void *context, const struct snapshot *snapshot, uint32_t module,
+			uint64_t address, const struct name_frame **ret);
 
 /* What groups a stack has to fall into; static strings, or of a ring of buffers. */
 const char *fake_heap_function(uint32_t stack);

@@ -74,10 +74,11 @@ static uint64_t later(const struct history *h)
 static void diff_of(struct diff *d, struct history *h, int from, int to, enum group_by by,
 		    const struct filter *filter)
 {
-	struct group_options options = { by, false, false, later(h) };
+	struct group_options options = {by, false, false, later(h)};
 	static const struct filter none;
 
-	diff_build(d, h->names[from], h->names[to], filter ? filter : &none, &options, SORT_DEFAULT);
+	diff_build(d, h->names[from], h->names[to], filter ? filter : &none, &options,
+		   SORT_DEFAULT);
 }
 
 /* ---- sums made the plain way ------------------------------------------------------------- */
@@ -121,8 +122,10 @@ static const char *key_of(const struct fake_block *b, enum group_by by, uint64_t
 		snprintf(text[++at % 2], sizeof(text[0]), "%" PRIu64, b->size);
 		return text[at % 2];
 	case GROUP_AGE:
-		return age < 1000 ? "under 1s" : age < 10000 ? "1s to 10s" : age < 60000 ? "10s to 1m" :
-		       "1m to 10m";
+		return age < 1000    ? "under 1s"
+		       : age < 10000 ? "1s to 10s"
+		       : age < 60000 ? "10s to 1m"
+				     : "1m to 10m";
 	default:
 		snprintf(text[++at % 2], sizeof(text[0]), "%" PRIu32, b->stack);
 		return text[at % 2];
@@ -221,7 +224,7 @@ static void assert_exact(const struct diff_sums *s)
 
 static void assert_identities(const struct diff *d)
 {
-	struct diff_sums all = { 0 };
+	struct diff_sums all = {0};
 
 	for (size_t i = 0; i < d->nr_rows; i++) {
 		const int64_t *from = (const int64_t *)&d->rows[i].sums;
@@ -351,7 +354,7 @@ static int64_t passing(const struct fake_heap *heap, const struct fake_heap *oth
 
 static void check_filtered(struct history *h, enum group_by by)
 {
-	struct filter filter = { .min_size = 64, .zone = "app" };
+	struct filter filter = {.min_size = 64, .zone = "app"};
 	struct diff d;
 
 	diff_of(&d, h, 0, 1, by, &filter);
@@ -359,7 +362,7 @@ static void check_filtered(struct history *h, enum group_by by)
 	assert_int_equal(d.totals.before.count, passing(&h->before, &h->after));
 	assert_int_equal(d.totals.after.count, passing(&h->after, &h->before));
 	diff_release(&d);
-	filter = (struct filter){ .has_younger = true, .younger_ms = 5000, .thread = "4002" };
+	filter = (struct filter){.has_younger = true, .younger_ms = 5000, .thread = "4002"};
 	diff_of(&d, h, 0, 1, by, &filter);
 	assert_identities(&d);
 	diff_release(&d);
@@ -395,7 +398,7 @@ static void test_other_process_has_no_block_in_common(void **state)
 /* The address stays, the block is another one. */
 static void test_reused_address(void **state)
 {
-	struct history h = { .before = { .nr = 0 } };
+	struct history h = {.before = {.nr = 0}};
 	struct diff d;
 
 	(void)state;
@@ -416,7 +419,7 @@ static void test_reused_address(void **state)
 /* Two blocks change places and grow. */
 static void test_moved_blocks(void **state)
 {
-	struct history h = { .before = { .nr = 0 } };
+	struct history h = {.before = {.nr = 0}};
 	uint64_t address;
 	struct diff d;
 
@@ -450,7 +453,7 @@ static void test_moved_blocks(void **state)
 /* A thread that only one of the snapshots knows is still the thread of its blocks. */
 static void test_forgotten_thread(void **state)
 {
-	struct history h = { .before = { .nr = 0 } };
+	struct history h = {.before = {.nr = 0}};
 
 	(void)state;
 	fake_heap_init(&h.before, 1);

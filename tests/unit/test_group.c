@@ -26,23 +26,53 @@ static const struct filter no_filter;
 static void test_runtime_functions(void **state)
 {
 	static const char *const runtime[] = {
-		"malloc", "__libc_malloc", "operator new(unsigned long)", "operator new[](unsigned long)",
-		"operator delete(void*, unsigned long)", "calloc@@GLIBC_2.2.5", "realloc.part.0",
+		"malloc",
+		"__libc_malloc",
+		"operator new(unsigned long)",
+		"operator new[](unsigned long)",
+		"operator delete(void*, unsigned long)",
+		"calloc@@GLIBC_2.2.5",
+		"realloc.part.0",
 		"std::vector<int, std::allocator<int> >::_M_realloc_insert<int>(int*, int&&)",
-		"void std::vector<a::B>::emplace_back<a::B>(a::B&&)", "__gnu_cxx::new_allocator<int>::allocate",
-		"alloc::raw_vec::RawVec<T,A>::grow_one", "<alloc::vec::Vec<T> as core::clone::Clone>::clone",
-		"__rustc::__rust_alloc", "__rust_alloc", "__rdl_alloc", "core::ops::function::FnOnce::call_once",
+		"void std::vector<a::B>::emplace_back<a::B>(a::B&&)",
+		"__gnu_cxx::new_allocator<int>::allocate",
+		"alloc::raw_vec::RawVec<T,A>::grow_one",
+		"<alloc::vec::Vec<T> as core::clone::Clone>::clone",
+		"__rustc::__rust_alloc",
+		"__rust_alloc",
+		"__rdl_alloc",
+		"core::ops::function::FnOnce::call_once",
 		"hashbrown::raw::RawTable<T,A>::reserve_rehash::h0123456789abcdef",
-		"<T as core::convert::Into<U>>::into", "__cxa_allocate_exception", "_PyObject_Malloc",
-		"PyMem_RawMalloc", "g_malloc0", "heapstory_note",
+		"<T as core::convert::Into<U>>::into",
+		"__cxa_allocate_exception",
+		"_PyObject_Malloc",
+		"PyMem_RawMalloc",
+		"g_malloc0",
+		"heapstory_note",
 		"std::ostream& std::operator<< <char>(std::ostream&, char)",
 	};
 	static const char *const program[] = {
-		"main", "cache_insert", "app::alloc::grow", "<app::Thing as core::clone::Clone>::clone",
-		"mallocator", "xmalloc", "my::operator_new", "Foo::operator new(unsigned long)", "alloc",
-		"core", "std", "stdx::vector::push", "app::main::{{closure}}", "freelist_get",
-		"int app::f<std::string>(std::string const&)", "app::operator<<(std::ostream&, app::T const&)",
-		"malloc_wrapper", "g_list_append", "$weird", "?", "",
+		"main",
+		"cache_insert",
+		"app::alloc::grow",
+		"<app::Thing as core::clone::Clone>::clone",
+		"mallocator",
+		"xmalloc",
+		"my::operator_new",
+		"Foo::operator new(unsigned long)",
+		"alloc",
+		"core",
+		"std",
+		"stdx::vector::push",
+		"app::main::{{closure}}",
+		"freelist_get",
+		"int app::f<std::string>(std::string const&)",
+		"app::operator<<(std::ostream&, app::T const&)",
+		"malloc_wrapper",
+		"g_list_append",
+		"$weird",
+		"?",
+		"",
 	};
 
 	(void)state;
@@ -59,14 +89,33 @@ static void test_runtime_functions(void **state)
 static void test_runtime_modules(void **state)
 {
 	static const char *const runtime[] = {
-		"/lib/x86_64-linux-gnu/libc.so.6", "libc-2.31.so", "/lib64/ld-linux-x86-64.so.2",
-		"/usr/lib/libstdc++.so.6.0.30", "libgcc_s.so.1", "libm.so.6", "linux-vdso.so.1", "[vdso]",
-		"libstd-0123456789abcdef.so", "libjemalloc.so.2", "libtcmalloc_minimal.so.4",
-		"libmimalloc.so.2.0", "/x/libheapstory.so", "ld-musl-x86_64.so.1", "libunwind-x86_64.so.8",
+		"/lib/x86_64-linux-gnu/libc.so.6",
+		"libc-2.31.so",
+		"/lib64/ld-linux-x86-64.so.2",
+		"/usr/lib/libstdc++.so.6.0.30",
+		"libgcc_s.so.1",
+		"libm.so.6",
+		"linux-vdso.so.1",
+		"[vdso]",
+		"libstd-0123456789abcdef.so",
+		"libjemalloc.so.2",
+		"libtcmalloc_minimal.so.4",
+		"libmimalloc.so.2.0",
+		"/x/libheapstory.so",
+		"ld-musl-x86_64.so.1",
+		"libunwind-x86_64.so.8",
 	};
 	static const char *const program[] = {
-		"/usr/bin/app", "libcurl.so.4", "libmine.so", "libcrypto.so.3", "libgallium-22.so",
-		"libstdx.so", "/opt/libc/app", "libdlx.so", "", "ld",
+		"/usr/bin/app",
+		"libcurl.so.4",
+		"libmine.so",
+		"libcrypto.so.3",
+		"libgallium-22.so",
+		"libstdx.so",
+		"/opt/libc/app",
+		"libdlx.so",
+		"",
+		"ld",
 	};
 
 	(void)state;
@@ -83,17 +132,23 @@ static void test_runtime_modules(void **state)
 static void test_short_names(void **state)
 {
 	static const char *const names[][2] = {
-		{ "main", "main" },
-		{ "void a::B<T>::f<U>(int) const", "a::B::f" },
-		{ "<a::B as std::C>::f", "a::B::std::C::f" },
-		{ "app::run::{{closure}}::h0123456789abcdef", "app::run" },
-		{ "operator new(unsigned long)", "operator new" },
-		{ "a::B::operator()(int)", "a::B" },
-		{ "foo.isra.0", "foo" }, { "foo.cold", "foo" }, { "foo.constprop.12", "foo" },
-		{ "std::map<int, std::pair<a, b> >::operator[](int const&)", "std::map" },
-		{ "a::(anonymous namespace)::f(int)", "a::f" },
-		{ "<[T] as alloc::borrow::ToOwned>::to_owned", "alloc::borrow::ToOwned::to_owned" },
-		{ "_start", "_start" }, { "(((", "?" }, { "", "?" }, { "<", "?" }, { ">>>", "?" },
+		{"main", "main"},
+		{"void a::B<T>::f<U>(int) const", "a::B::f"},
+		{"<a::B as std::C>::f", "a::B::std::C::f"},
+		{"app::run::{{closure}}::h0123456789abcdef", "app::run"},
+		{"operator new(unsigned long)", "operator new"},
+		{"a::B::operator()(int)", "a::B"},
+		{"foo.isra.0", "foo"},
+		{"foo.cold", "foo"},
+		{"foo.constprop.12", "foo"},
+		{"std::map<int, std::pair<a, b> >::operator[](int const&)", "std::map"},
+		{"a::(anonymous namespace)::f(int)", "a::f"},
+		{"<[T] as alloc::borrow::ToOwned>::to_owned", "alloc::borrow::ToOwned::to_owned"},
+		{"_start", "_start"},
+		{"(((", "?"},
+		{"", "?"},
+		{"<", "?"},
+		{">>>", "?"},
 	};
 
 	(void)state;
@@ -153,8 +208,8 @@ static void check_sums(struct names *names, struct fake_heap *heap)
 	(void)heap;
 	for (int by = GROUP_SITE; by <= GROUP_SIZE; by++) {
 		for (int split = 0; split < 4; split++) {
-			struct group_options options = { (enum group_by)by, split & 1,
-				(split & 2) && by != GROUP_THREAD, 100000 };
+			struct group_options options = {(enum group_by)by, split & 1,
+							(split & 2) && by != GROUP_THREAD, 100000};
 			struct heap h;
 
 			heap_build(&h, names, &no_filter, &options, SORT_BYTES);
@@ -175,13 +230,15 @@ static uint64_t plain_sum(const struct fake_heap *heap, const char *module)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < heap->nr; i++)
-		sum += strcmp(fake_heap_module(heap->blocks[i].stack), module) ? 0 : heap->blocks[i].size;
+		sum += strcmp(fake_heap_module(heap->blocks[i].stack), module)
+			       ? 0
+			       : heap->blocks[i].size;
 	return sum;
 }
 
 static void check_zones(struct names *names, struct fake_heap *heap)
 {
-	struct group_options options = { GROUP_SITE, false, true, 0 };
+	struct group_options options = {GROUP_SITE, false, true, 0};
 	struct heap_zone *zones;
 	struct heap h;
 	size_t nr, row = 0;
@@ -191,9 +248,11 @@ static void check_zones(struct names *names, struct fake_heap *heap)
 	for (size_t i = 0; i < nr; i++) {
 		uint64_t count = 0, bytes = 0;
 
-		assert_int_equal(zones[i].bytes, plain_sum(heap, *zones[i].name ? zones[i].name : "(no stack)"));
-		for (; row < h.nr_rows && !strcmp(grouping_get(h.grouping, h.rows[row].group)->zone,
-						  zones[i].name); row++) {
+		assert_int_equal(zones[i].bytes,
+				 plain_sum(heap, *zones[i].name ? zones[i].name : "(no stack)"));
+		for (; row < h.nr_rows &&
+		       !strcmp(grouping_get(h.grouping, h.rows[row].group)->zone, zones[i].name);
+		     row++) {
 			count += h.rows[row].count;
 			bytes += h.rows[row].bytes;
 		}
@@ -214,7 +273,7 @@ static void test_zones(void **state)
 
 static uint64_t filtered(struct names *names, const struct filter *filter)
 {
-	struct group_options options = { GROUP_STACK, false, false, names_snapshot(names)->taken_ms };
+	struct group_options options = {GROUP_STACK, false, false, names_snapshot(names)->taken_ms};
 	struct heap h;
 	uint64_t bytes;
 
@@ -227,7 +286,7 @@ static uint64_t filtered(struct names *names, const struct filter *filter)
 static void check_filters(struct names *names, struct fake_heap *heap)
 {
 	uint64_t thread = 0, large = 0, old = 0, young = 0, through = 0;
-	struct filter f = { .module = "libdriver*" };
+	struct filter f = {.module = "libdriver*"};
 
 	for (size_t i = 0; i < heap->nr; i++) {
 		const struct fake_block *b = &heap->blocks[i];
@@ -239,21 +298,21 @@ static void check_filters(struct names *names, struct fake_heap *heap)
 		through += b->stack && b->stack % 3 == 1 ? b->size : 0;
 	}
 	assert_int_equal(filtered(names, &f), plain_sum(heap, "libdriver.so.1"));
-	f = (struct filter){ .module = "/usr/bin/app" };
+	f = (struct filter){.module = "/usr/bin/app"};
 	assert_int_equal(filtered(names, &f), plain_sum(heap, "app"));
-	f = (struct filter){ .zone = "app" };
+	f = (struct filter){.zone = "app"};
 	assert_int_equal(filtered(names, &f), plain_sum(heap, "app"));
-	f = (struct filter){ .thread = "worker2" };
+	f = (struct filter){.thread = "worker2"};
 	assert_int_equal(filtered(names, &f), thread);
 	f.thread = "4002";
 	assert_int_equal(filtered(names, &f), thread);
-	f = (struct filter){ .min_size = 100 };
+	f = (struct filter){.min_size = 100};
 	assert_int_equal(filtered(names, &f), large);
-	f = (struct filter){ .has_older = true, .older_ms = 3000 };
+	f = (struct filter){.has_older = true, .older_ms = 3000};
 	assert_int_equal(filtered(names, &f), old);
-	f = (struct filter){ .has_younger = true, .younger_ms = 3000 };
+	f = (struct filter){.has_younger = true, .younger_ms = 3000};
 	assert_int_equal(filtered(names, &f), young);
-	f = (struct filter){ .has_function = true };
+	f = (struct filter){.has_function = true};
 	assert_int_equal(regcomp(&f.function, "^g1$", REG_EXTENDED | REG_NOSUB), 0);
 	assert_int_equal(filtered(names, &f), through);
 	regfree(&f.function);
@@ -271,8 +330,10 @@ static void test_filters(void **state)
 static void shape_of(struct lineage_shape *shape, const uint64_t *sizes, uint32_t nr, uint64_t gap,
 		     const uint32_t *stacks)
 {
-	struct snap_lineage l = { .born_size = sizes[0], .nr_steps = nr - 1 + gap, .nr_kept = nr - 1,
-				  .nr_first = gap ? 2 : nr - 1 };
+	struct snap_lineage l = {.born_size = sizes[0],
+				 .nr_steps = nr - 1 + gap,
+				 .nr_kept = nr - 1,
+				 .nr_first = gap ? 2 : nr - 1};
 	struct fake_heap heap;
 	struct snapshot *s;
 	struct names *names;
@@ -282,7 +343,7 @@ static void shape_of(struct lineage_shape *shape, const uint64_t *sizes, uint32_
 	free(s->steps);
 	s->steps = xcalloc(nr, sizeof(*s->steps));
 	for (uint32_t i = 1; i < nr; i++)
-		s->steps[i - 1] = (struct snap_step){ sizes[i], i, stacks ? stacks[i] : 3 };
+		s->steps[i - 1] = (struct snap_step){sizes[i], i, stacks ? stacks[i] : 3};
 	names = names_new(s, fake_heap_lookup, NULL);
 	lineage_shape_init(shape, &l, names);
 	names_free(names);
@@ -292,11 +353,11 @@ static void shape_of(struct lineage_shape *shape, const uint64_t *sizes, uint32_
 
 static void test_shape_of_growth(void **state)
 {
-	static const uint64_t doubles[] = { 64, 128, 256, 512, 1024 };
-	static const uint64_t steady[] = { 100, 200, 300, 400, 500 };
-	static const uint64_t gapped[] = { 64, 128, 256, 65536, 131072 };
-	static const uint64_t once[] = { 64, 96 };
-	static const uint64_t from_nothing[] = { 0, 10, 20 };
+	static const uint64_t doubles[] = {64, 128, 256, 512, 1024};
+	static const uint64_t steady[] = {100, 200, 300, 400, 500};
+	static const uint64_t gapped[] = {64, 128, 256, 65536, 131072};
+	static const uint64_t once[] = {64, 96};
+	static const uint64_t from_nothing[] = {0, 10, 20};
 	struct lineage_shape shape;
 
 	(void)state;
@@ -319,8 +380,9 @@ static void test_shape_of_growth(void **state)
 
 static void test_growers(void **state)
 {
-	static const uint64_t sizes[] = { 1, 2, 4, 8 };
-	static const uint32_t same[] = { 0, 4, 4, 4 }, callers[] = { 0, 3, 4, 4 }, sites[] = { 0, 3, 7, 7 };
+	static const uint64_t sizes[] = {1, 2, 4, 8};
+	static const uint32_t same[] = {0, 4, 4, 4}, callers[] = {0, 3, 4, 4},
+			      sites[] = {0, 3, 7, 7};
 	struct lineage_shape shape;
 
 	(void)state;

@@ -22,19 +22,25 @@ static void test_ranges(void **state)
 		const char *text;
 		uint64_t low, high;
 	} cases[] = {
-		{ "all", 0, UINT64_MAX },        { ".*", 0, UINT64_MAX },
-		{ ".*[1m+]", 1048576, UINT64_MAX }, { "[1m+]", 1048576, UINT64_MAX },
-		{ "[64]", 64, 64 },              { "[1k-2k]", 1024, 2048 },
-		{ "[-64]", 0, 64 },              { "[500k-]", 512000, UINT64_MAX },
-		{ "[1g]", 1073741824, 1073741824 }, { "[1K-2G]", 1024, 2147483648 },
-		{ "[0]", 0, 0 },                 { "[5-5]", 5, 5 },
-		{ ".*[.*[3]", 0, 0 }, /* refused: a class */
+		{"all", 0, UINT64_MAX},
+		{".*", 0, UINT64_MAX},
+		{".*[1m+]", 1048576, UINT64_MAX},
+		{"[1m+]", 1048576, UINT64_MAX},
+		{"[64]", 64, 64},
+		{"[1k-2k]", 1024, 2048},
+		{"[-64]", 0, 64},
+		{"[500k-]", 512000, UINT64_MAX},
+		{"[1g]", 1073741824, 1073741824},
+		{"[1K-2G]", 1024, 2147483648},
+		{"[0]", 0, 0},
+		{"[5-5]", 5, 5},
+		{".*[.*[3]", 0, 0}, /* refused: a class */
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct hs_error err = { 0 };
-		struct pattern p = { 7, 7 };
+		struct hs_error err = {0};
+		struct pattern p = {7, 7};
 		int status = pattern_parse(cases[i].text, &p, &err);
 
 		if (!strcmp(cases[i].text, ".*[.*[3]")) {
@@ -52,14 +58,29 @@ static void test_ranges(void **state)
 static void test_refused(void **state)
 {
 	static const char *const texts[] = {
-		"", "[]", "[-]", "[x]", "[1q]", "[2-1]", "[1+2]", "[+]", "[1--2]", "[x", "malloc", "^.*",
-		"std::string", "std::string[64]", "[64]x", "[99999999999999999999]", "[ 64]",
+		"",
+		"[]",
+		"[-]",
+		"[x]",
+		"[1q]",
+		"[2-1]",
+		"[1+2]",
+		"[+]",
+		"[1--2]",
+		"[x",
+		"malloc",
+		"^.*",
+		"std::string",
+		"std::string[64]",
+		"[64]x",
+		"[99999999999999999999]",
+		"[ 64]",
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		struct pattern p = { 7, 8 };
-		struct hs_error err = { 0 };
+		struct pattern p = {7, 8};
+		struct hs_error err = {0};
 
 		assert_int_equal(pattern_parse(texts[i], &p, &err), -HS_E_USAGE);
 		assert_true(err.text[0] && !strchr(err.text, '\n'));
@@ -69,7 +90,7 @@ static void test_refused(void **state)
 
 static void test_nearest(void **state)
 {
-	struct pattern p = { 100, 200 };
+	struct pattern p = {100, 200};
 	struct pattern_nearest n;
 	struct fake_heap heap;
 	struct snapshot *s;

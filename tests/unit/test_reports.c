@@ -34,8 +34,8 @@ static void assert_members(const json_t *object, const char *names)
 		assert_non_null(iter);
 		if (strlen(json_object_iter_key(iter)) != len ||
 		    memcmp(json_object_iter_key(iter), names, len))
-			fail_msg("member '%s' where '%.*s' should be", json_object_iter_key(iter), (int)len,
-				 names);
+			fail_msg("member '%s' where '%.*s' should be", json_object_iter_key(iter),
+				 (int)len, names);
 		iter = json_object_iter_next((json_t *)(uintptr_t)object, iter);
 		names += len + (names[len] == ' ');
 	}
@@ -83,9 +83,13 @@ static void test_members_of_blocks(void **state)
 			assert_members(json_array_get(json_object_get(row, "stack"), 0), FRAME);
 		if (json_is_object(lineage)) {
 			grown = true;
-			assert_members(lineage, "born steps nr_steps nr_shrinks factor increment growers inferred");
+			assert_members(lineage, "born steps nr_steps nr_shrinks factor increment "
+						"growers inferred");
 			assert_members(json_object_get(lineage, "born"), "s size stack");
-			assert_members(json_array_get(json_object_get(lineage, "steps"), 0), "s size stack");
+			assert_members(json_array_get(json_object_get(lineage, "steps"), 0), "s "
+											     "size "
+											     "stac"
+											     "k");
 		}
 		json_decref(row);
 	}
@@ -95,7 +99,7 @@ static void test_members_of_blocks(void **state)
 
 static void test_members_of_groups(void **state)
 {
-	struct group_options by = { GROUP_SITE, false, false, 0 };
+	struct group_options by = {GROUP_SITE, false, false, 0};
 	static const struct filter none;
 	struct names *names[2];
 	struct made m;
@@ -114,20 +118,23 @@ static void test_members_of_groups(void **state)
 
 	diff_build(&diff, m.names, m.names, &none, &by, SORT_DEFAULT);
 	o = rows_diff(&diff, &diff.rows[0], names, 0);
-	assert_members(o, "key kind class zone count bytes born freed resized survived per_unit stack");
+	assert_members(o, "key kind class zone count bytes born freed resized survived per_unit "
+			  "stack");
 	assert_members(json_object_get(o, "bytes"), "before after delta");
 	assert_true(json_is_null(json_object_get(o, "per_unit")));
 	assert_non_null(json_object_get(o, "lineage"));
 	json_decref(o);
 	o = rows_diff_totals(&diff, 3);
-	assert_members(o, "key kind class zone count bytes born freed resized survived per_unit stack lineage");
+	assert_members(o, "key kind class zone count bytes born freed resized survived per_unit "
+			  "stack lineage");
 	assert_members(json_object_get(o, "per_unit"), "count bytes");
 	json_decref(o);
 	diff_release(&diff);
 
 	o = rows_coverage(m.snapshot);
-	assert_members(o, "mode since_s share_of_life blocks_without_stack events_lost unknown_frees "
-		       "unexplained_bytes");
+	assert_members(o, "mode since_s share_of_life blocks_without_stack events_lost "
+			  "unknown_frees "
+			  "unexplained_bytes");
 	assert_true(json_is_array(json_object_get(o, "notes")));
 	json_decref(o);
 	made_release(&m);
@@ -135,7 +142,7 @@ static void test_members_of_groups(void **state)
 
 static void test_rates_are_rounded(void **state)
 {
-	struct diff diff = { .totals = { .after = { 4001, 1148000 } } };
+	struct diff diff = {.totals = {.after = {4001, 1148000}}};
 	json_t *o = rows_diff_totals(&diff, 2000);
 
 	(void)state;
@@ -152,12 +159,15 @@ static void test_rates_are_rounded(void **state)
 static void test_strings_that_are_no_utf8(void **state)
 {
 	static const char *const texts[][2] = {
-		{ "plain", "plain" },
-		{ "\xc3\xa4", "\xc3\xa4" },
-		{ "a\xff" "b", "a\xef\xbf\xbd" "b" },
-		{ "\xc3", "\xef\xbf\xbd" },
-		{ "\xed\xa0\x80x", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdx" },
-		{ "\xe4\xc3\xa4", "\xef\xbf\xbd\xc3\xa4" },
+		{"plain", "plain"},
+		{"\xc3\xa4", "\xc3\xa4"},
+		{"a\xff"
+		 "b",
+		 "a\xef\xbf\xbd"
+		 "b"},
+		{"\xc3", "\xef\xbf\xbd"},
+		{"\xed\xa0\x80x", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdx"},
+		{"\xe4\xc3\xa4", "\xef\xbf\xbd\xc3\xa4"},
 	};
 
 	(void)state;
@@ -173,14 +183,15 @@ static void test_strings_that_are_no_utf8(void **state)
 static char *whole_report(struct made *m, bool json, unsigned int width, enum group_by by)
 {
 	static const struct report_column columns[] = {
-		{ "BYTES", "bytes", UNIT_BYTES, false },
-		{ "COUNT", "count", UNIT_COUNT, false },
-		{ "SITE", "stack", UNIT_CHAIN, false },
+		{"BYTES", "bytes", UNIT_BYTES, false},
+		{"COUNT", "count", UNIT_COUNT, false},
+		{"SITE", "stack", UNIT_CHAIN, false},
 	};
-	static const struct report_view view = { .columns = columns, .nr_columns = 3, .total_key = "total" };
-	struct group_options options = { by, false, false, 0 };
+	static const struct report_view view = {
+		.columns = columns, .nr_columns = 3, .total_key = "total"};
+	struct group_options options = {by, false, false, 0};
 	static const struct filter none;
-	struct report_style style = { .json = json, .width = width };
+	struct report_style style = {.json = json, .width = width};
 	struct report report;
 	struct heap heap;
 	char *text = NULL;
@@ -188,8 +199,10 @@ static char *whole_report(struct made *m, bool json, unsigned int width, enum gr
 
 	style.out = open_memstream(&text, &len);
 	heap_build(&heap, m->names, &none, &options, SORT_DEFAULT);
-	report_begin(&report, &style, "heap", &view, rows_target(m->snapshot), rows_coverage(m->snapshot),
-		     json_pack("{s:I,s:I}", "count", (json_int_t)heap.count, "bytes", (json_int_t)heap.bytes));
+	report_begin(&report, &style, "heap", &view, rows_target(m->snapshot),
+		     rows_coverage(m->snapshot),
+		     json_pack("{s:I,s:I}", "count", (json_int_t)heap.count, "bytes",
+			       (json_int_t)heap.bytes));
 	for (size_t i = 0; i < heap.nr_rows; i++)
 		report_row(&report, rows_heap(&heap, &heap.rows[i], m->names));
 	report_end(&report, 0);
@@ -245,10 +258,12 @@ static void test_elided(void **state)
 		size_t width;
 		const char *want;
 	} cases[] = {
-		{ "abcdefghij", 0, "abcdefghij" }, { "abcdefghij", 10, "abcdefghij" },
-		{ "abcdefghij", 8, "abc..hij" },   { "abcdefghij", 7, "ab..hij" },
-		{ "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 7, "\xc3\xa4..\xc3\xa4" },
-		{ "", 5, "" },
+		{"abcdefghij", 0, "abcdefghij"},
+		{"abcdefghij", 10, "abcdefghij"},
+		{"abcdefghij", 8, "abc..hij"},
+		{"abcdefghij", 7, "ab..hij"},
+		{"\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 7, "\xc3\xa4..\xc3\xa4"},
+		{"", 5, ""},
 	};
 
 	(void)state;
