@@ -450,6 +450,10 @@ enum hs_op {
  * written anew it is `inflight` (a copy of its record) with inflight_nr its number. inflight_nr
  * is stored last on the way in, and first on the way out, after the record has been committed
  * again; where both are there, the record is the newer.
+ *
+ * A block that was freed may keep its record until the next event of its thread: by then the
+ * record has come into the cache. Until then its number is `pending_nr`: a record with that
+ * number that is still committed is dead, though its stack's totals still count it.
  */
 struct hs_thread {
 	uint32_t in;                    /* 1: the thread is changing the table */
@@ -466,7 +470,7 @@ struct hs_thread {
 	int64_t unflushed_bytes, unflushed_count; /* live change not yet in the header */
 	char name[16];                  /* of the thread when it was first seen */
 	uint32_t born_tick;             /* when it took the slot, units of HS_TICK_MS */
-	uint32_t pad;
+	uint32_t pending_nr;            /* record of a block that is freed already, see above; 0: none */
 	uint64_t pad2[17];
 };
 _Static_assert(sizeof(struct hs_thread) == 256, "format");

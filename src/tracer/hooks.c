@@ -21,6 +21,7 @@
  * No hook changes errno by itself: what is called while recording makes no libc call that fails.
  */
 #include "tracer/boot.h"
+#include "tracer/index.h"
 #include "tracer/lifecycle.h"
 #include "tracer/module.h"
 #include "tracer/real.h"
@@ -93,6 +94,7 @@ static void born(const struct unwind_regs *regs, void *p, size_t size, size_t us
 	if (t) {
 		struct block b = { (uintptr_t)p, size, usable, 0 };
 
+		index_prefetch((uintptr_t)p);
 		regs = outer_of(t, regs, &family);
 		b.family = family;
 		record_birth(t, &b, t->special & THREAD_DRAINING ? 0 : record_stack(t, regs));
@@ -173,8 +175,11 @@ HS_EXPORT void free(void *p)
 		boot_free(p);
 		return;
 	}
-	if (tracer_active())
+	if (tracer_active()) {
+		/* The allocator reads its header next: fetch it while our own look-ups miss. */
+		__builtin_prefetch((char *)p - 16, 1);
 		dying(p);
+	}
 	real.free(p);
 }
 

@@ -104,6 +104,14 @@ uint32_t *index_find(uint64_t address)
 	return p ? p + (address >> 4 & 255) : NULL;
 }
 
+void index_prefetch(uint64_t address)
+{
+	const uint32_t *slot = index_find(address);
+
+	if (slot)
+		__builtin_prefetch(slot, 1);
+}
+
 static inline uint32_t *enter(struct index_supply *supply, uint32_t *reference, uint32_t bytes)
 {
 	uint32_t *p = child_of(reference);

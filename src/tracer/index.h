@@ -22,6 +22,9 @@ long index_start(void);
 /* The slot of address, or NULL if there never was a block near it. A slot holds 0 or a number. */
 uint32_t *index_find(uint64_t address);
 
+/* Has the slot of address fetched, if there is one: for use a little later. */
+void index_prefetch(uint64_t address);
+
 /*
  * The slot of address, made if need be. NULL if there is no room, or the address is above 48 bits
  * or not a multiple of 8.

@@ -86,28 +86,49 @@ static void commit(struct hs_record *r, const struct hs_record *from)
 	__atomic_store_n(&r->word, from->word, __ATOMIC_RELEASE);
 }
 
-/* Takes a record out: its slot in the index, its commit word. */
-static void retract(uint32_t *slot, struct hs_record *r)
-{
-	__atomic_store_n(slot, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&r->word, 0, __ATOMIC_RELEASE);
-}
-
-/* Ends the block whose record is nr, at slot of the index. */
-static void end_block(struct thread *t, uint32_t *slot, uint32_t nr)
+/* Ends the block whose record is nr; the index does not name it any more. */
+static void end_record(struct thread *t, uint32_t nr, bool temporary)
 {
 	struct hs_record *r = store_record(nr);
-	uint64_t size, address = address_of(r);
-	uint32_t stack = stack_of(r, &size);
-	uint64_t word = r->word;
-	uint32_t lineage = r->stack;
+	uint64_t size, word = r->word;
+	uint32_t stack = stack_of(r, &size), lineage = r->stack;
 
 	begin_op(t, HS_OP_DEATH, stack, 0);
-	retract(slot, r);
-	totals_death(t, stack, size, t->newest == address);
+	__atomic_store_n(&r->word, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&t->slot->pending_nr, 0, __ATOMIC_RELEASE);
+	totals_death(t, stack, size, temporary);
 	if (word & HS_RECORD_LINEAGE)
 		lineage_give(word & HS_RECORD_LONG, lineage);
 	pool_give(t, nr);
+}
+
+void record_settle(struct thread *t)
+{
+	if (t->slot->pending_nr)
+		end_record(t, t->slot->pending_nr, t->pending_temporary);
+}
+
+/* Ends the block whose record is nr, at slot of the index, now. */
+static void end_block(struct thread *t, uint32_t *slot, uint32_t nr)
+{
+	record_settle(t);
+	__atomic_store_n(slot, 0, __ATOMIC_RELAXED);
+	end_record(t, nr, t->newest == address_of(store_record(nr)));
+}
+
+/*
+ * The same, but the record is read only at the thread's next event: it is cold, unlike the slot's
+ * line, which is fetched together with the allocator's own header of the block.
+ */
+static void end_block_later(struct thread *t, uint32_t *slot, uint32_t nr, uint64_t address)
+{
+	record_settle(t);
+	t->pending_temporary = t->newest == address;
+	if (t->pending_temporary)
+		t->newest = 0;
+	__atomic_store_n(&t->slot->pending_nr, nr, __ATOMIC_RELEASE);
+	__atomic_store_n(slot, 0, __ATOMIC_RELAXED);
+	__builtin_prefetch(store_record(nr), 1);
 }
 
 /* The slot where a block at address goes; ends a block that lay there and whose free nobody saw. */
@@ -138,6 +159,7 @@ void record_birth(struct thread *t, const struct block *b, uint32_t stack)
 			store_lost(HS_LOST_STOPPED);
 		return;
 	}
+	record_settle(t);
 	slot = slot_for(t, b->address);
 	if (!slot)
 		return;
@@ -178,9 +200,13 @@ bool record_death(struct thread *t, uint64_t address)
 			store_lost(HS_LOST_UNKNOWN_FREE);
 		return false;
 	}
-	end_block(t, slot, nr);
-	if (__builtin_expect(t->special & THREAD_DRAINING, 0))
-		totals_drained();
+	if (__builtin_expect(t->special & (THREAD_DRAINING | THREAD_ORPHAN), 0)) {
+		end_block(t, slot, nr);
+		if (t->special & THREAD_DRAINING)
+			totals_drained();
+	} else {
+		end_block_later(t, slot, nr, address);
+	}
 	return true;
 }
 
@@ -192,6 +218,7 @@ void record_resize_begin(struct thread *t, uint64_t address, struct resize *ret)
 	struct hs_thread *s = t->slot;
 	struct hs_record *r;
 
+	record_settle(t);
 	ret->nr = slot ? __atomic_load_n(slot, __ATOMIC_RELAXED) : 0;
 	ret->nested = false;
 	if (!ret->nr) {
@@ -206,7 +233,8 @@ void record_resize_begin(struct thread *t, uint64_t address, struct resize *ret)
 		s->inflight = ret->copy;
 		__atomic_store_n(&s->inflight_nr, ret->nr, __ATOMIC_RELEASE);
 	}
-	retract(slot, r);
+	__atomic_store_n(slot, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&r->word, 0, __ATOMIC_RELEASE);
 }
 
 static void leave_flight(struct thread *t, const struct resize *r)

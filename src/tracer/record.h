@@ -28,6 +28,9 @@ uint32_t record_stack(struct thread *t, const struct unwind_regs *regs);
 /* A new block. Not recorded (counted where that is a loss) while draining or stopped. */
 void record_birth(struct thread *t, const struct block *b, uint32_t stack);
 
+/* Finishes what the thread's latest death left for later; before the thread ends. */
+void record_settle(struct thread *t);
+
 /* The block at address is about to be freed. False, counted, if it is not known. */
 bool record_death(struct thread *t, uint64_t address);
 

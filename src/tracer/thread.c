@@ -10,6 +10,7 @@
  */
 #include "tracer/thread.h"
 
+#include "tracer/record.h"
 #include "tracer/sys.h"
 
 #include <errno.h>
@@ -225,6 +226,11 @@ struct thread *thread_first(void)
 /* Hands what the thread held to whoever comes next. */
 static void release(struct thread *t)
 {
+	t = tracer_enter();
+	if (!t)
+		return; /* the mode is off: the slot stays with the thread's struct */
+	record_settle(t);
+	tracer_leave(t);
 	tracer_self = &busy;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	lock(&threads.lock);

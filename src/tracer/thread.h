@@ -34,6 +34,7 @@ struct thread {
 	uint8_t rounds;                 /* runs of the key's destructor */
 	uint32_t free_records;          /* list of free records, by hs_record.serial */
 	uint32_t nr_free;
+	bool pending_temporary;         /* of the record that slot->pending_nr names */
 	uint32_t fresh_record, fresh_end; /* numbers taken from the array, never used yet */
 	uint64_t newest;                /* address of the block made last, 0: it made none since */
 	struct index_supply supply;
