@@ -250,6 +250,36 @@ static uint64_t pack_records(struct hs_record *records, uint64_t count)
 	return nr;
 }
 
+/*
+ * Takes out the records of blocks that are freed already (hs_thread.pending_nr). Their stacks'
+ * totals still count them.
+ */
+static void clear_pending(struct take *t)
+{
+	const struct store_array *threads = &t->image->arrays[HS_ARRAY_THREADS];
+	const struct store_array *records = &t->image->arrays[HS_ARRAY_RECORDS];
+	const char *why;
+	struct parsed p;
+
+	for (uint64_t i = 0; i < threads->count; i++) {
+		const struct hs_thread *slot = (struct hs_thread *)threads->data + i;
+		struct hs_record *r = (struct hs_record *)records->data + slot->pending_nr;
+
+		if (!slot->pending_nr)
+			continue;
+		if (slot->pending_nr >= records->count) {
+			snap_finding(t->findings, HS_ARRAY_THREADS, "slot %" PRIu64 " has record %u pending, expected less than %" PRIu64,
+				     i, slot->pending_nr, records->count);
+			continue;
+		}
+		if (r->word && parse(t, r, &p, &why)) {
+			t->dropped[p.block.stack].count++;
+			t->dropped[p.block.stack].bytes += p.block.size;
+		}
+		r->word = 0;
+	}
+}
+
 /* ---- blocks in flight -------------------------------------------------------------------- */
 
 /*
@@ -268,10 +298,6 @@ static uint64_t find_in_flight(struct take *t, struct hs_record **ret)
 
 		if (!slot->inflight_nr)
 			continue;
-		if (!slot->in) {
-			t->s->coverage.in_doubt++;
-			snap_finding(t->findings, HS_ARRAY_THREADS, "slot %" PRIu64 " has a block in flight and is doing nothing", i);
-		}
 		if (slot->inflight_nr >= records->count) {
 			snap_finding(t->findings, HS_ARRAY_THREADS, "slot %" PRIu64 " has record %u in flight, expected less than %" PRIu64,
 				     i, slot->inflight_nr, records->count);
@@ -354,6 +380,7 @@ void snapshot_take_blocks(struct snapshot *s, struct store_image *image, const s
 
 	t.seen[0] = xcalloc(image->arrays[HS_ARRAY_LINEAGES].count / 8 + 1, 1);
 	t.seen[1] = xcalloc(image->arrays[HS_ARRAY_LONG_LINEAGES].count / 8 + 1, 1);
+	clear_pending(&t);
 	nr_in_flight = find_in_flight(&t, &in_flight);
 	nr = pack_records(records->data, records->count);
 	records_sort(records->data, nr);
