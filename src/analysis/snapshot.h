@@ -58,6 +58,17 @@ struct snap_stack {
 	uint64_t peak_count, peak_bytes; /* at the high-water mark */
 };
 
+enum snap_block_flags {
+	/*
+	 * Was being resized when the snapshot was made, between the table and the allocator. Its
+	 * place may be another block's by then: it may overlap blocks that come after it, and stands
+	 * before those of the same address; where its old address lies inside another block, it has
+	 * been set to that block's. So the last block at or below an address is never a stale one
+	 * while there is one that is not.
+	 */
+	SNAP_BLOCK_IN_FLIGHT = 1u << 0,
+};
+
 struct snap_block {
 	uint64_t address;
 	uint64_t size, usable;          /* bytes */
@@ -66,7 +77,8 @@ struct snap_block {
 	uint32_t stack;                 /* of the call that gave the present size */
 	uint32_t thread;                /* index; 0: unknown or long gone */
 	uint32_t lineage;               /* index + 1 into lineages; 0: never resized */
-	uint32_t family;                /* enum hs_family */
+	uint16_t family;                /* enum hs_family */
+	uint16_t flags;                 /* enum snap_block_flags */
 };
 
 struct snap_step {
@@ -132,7 +144,7 @@ struct snapshot {
 	struct snap_module *modules;    /* [0] is "no module" */
 	struct snap_node *nodes;
 	struct snap_stack *stacks;
-	struct snap_block *blocks;      /* by address, ascending; none overlap */
+	struct snap_block *blocks;      /* by address, ascending; none overlap but SNAP_BLOCK_IN_FLIGHT */
 	struct snap_lineage *lineages;
 	struct snap_step *steps;
 	struct snap_thread *threads;    /* [0] is "unknown" */

@@ -10,7 +10,8 @@
  *   - its address may lie in that other block; then it is set to the address of that block,
  *   - among blocks of one address those that were in flight stand first,
  *
- * and so "the last block that begins at or below A" is always the one that A may belong to now.
+ * and so the last block that begins at or below A is never a stale one while there is one that is
+ * not.
  */
 #include "analysis/snapshot_internal.h"
 
@@ -94,7 +95,7 @@ static bool parse(struct take *t, const struct hs_record *r, struct parsed *p, c
 
 	memset(p, 0, sizeof(*p));
 	b->address = r->word & HS_RECORD_ADDRESS;
-	b->family = HS_RECORD_FAMILY(r->word);
+	b->family = (uint16_t)HS_RECORD_FAMILY(r->word);
 	b->serial = r->serial;
 	b->birth_ms = ticks_ms(r->birth);
 	b->size = r->size & HS_SIZE_MAX;
@@ -263,7 +264,7 @@ static void clear_pending(struct take *t)
 
 	for (uint64_t i = 0; i < threads->count; i++) {
 		const struct hs_thread *slot = (struct hs_thread *)threads->data + i;
-		struct hs_record *r = (struct hs_record *)records->data + slot->pending_nr;
+		struct hs_record *r;
 
 		if (!slot->pending_nr)
 			continue;
@@ -272,6 +273,7 @@ static void clear_pending(struct take *t)
 				     i, slot->pending_nr, records->count);
 			continue;
 		}
+		r = (struct hs_record *)records->data + slot->pending_nr;
 		if (r->word && parse(t, r, &p, &why)) {
 			t->dropped[p.block.stack].count++;
 			t->dropped[p.block.stack].bytes += p.block.size;
@@ -339,6 +341,7 @@ static void insert_in_flight(struct take *t, const struct hs_record *r)
 			     (uint64_t)(r->word & HS_RECORD_ADDRESS), why);
 		return;
 	}
+	p.block.flags = SNAP_BLOCK_IN_FLIGHT;
 	if (p.head)
 		p.block.lineage = add_lineage(t, &p, true);
 	at = count_below(s, p.block.address);

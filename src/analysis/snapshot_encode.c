@@ -494,7 +494,8 @@ static void decode_addresses(struct snapshot *s, struct cursor *c, uint64_t item
 PLAIN_COLUMN(sizes, size, UINT64_MAX)
 PLAIN_COLUMN(block_stacks, stack, UINT32_MAX)
 PLAIN_COLUMN(block_threads, thread, UINT32_MAX)
-PLAIN_COLUMN(families, family, UINT32_MAX)
+PLAIN_COLUMN(families, family, UINT16_MAX)
+PLAIN_COLUMN(flags, flags, SNAP_BLOCK_IN_FLIGHT)
 
 /* A column whose field is told as its difference from `base`, an expression in s and i. */
 #define SIGNED_COLUMN(name, field, base)                                                           \
@@ -613,6 +614,7 @@ const struct snap_chunk_kind snap_chunk_kinds[] = {
 	KIND('B', 'T', 'H', 'R', 1, "block threads", nr_blocks, block_threads),
 	KIND('B', 'L', 'I', 'N', 1, "block lineages", nr_blocks, block_lineages),
 	KIND('B', 'F', 'A', 'M', 1, "block families", nr_blocks, families),
+	KIND('B', 'F', 'L', 'G', 1, "block flags", nr_blocks, flags),
 	{ 0, 0, NULL, NULL, NULL, NULL },
 };
 

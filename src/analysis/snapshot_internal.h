@@ -106,8 +106,7 @@ struct snap_dropped {
 };
 
 /*
- * Fills blocks, lineages, steps, dropped_blocks, in_doubt (blocks in flight whose thread says it
- * is doing nothing) and the live totals. dropped[] has nr_stacks elements.
+ * Fills blocks, lineages, steps, dropped_blocks and the live totals. dropped[] has nr_stacks elements.
  */
 void snapshot_take_blocks(struct snapshot *s, struct store_image *image, const struct snap_maps *maps,
 			  struct snap_dropped *dropped, struct snap_findings *findings);

@@ -541,28 +541,56 @@ static void test_stale_in_flight(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct fake_store *f = fake_store_new(store_path, CAP);
+		struct snapshot *s, *back;
 		struct hs_thread *t;
-		struct snapshot *s;
+		struct hs_error err;
 
 		fake_small(f);
+		/* In the real realloc, so not in the middle of a change. */
 		t = fake_slot(f, 1);
-		t->in = 1;
-		t->op = HS_OP_RESIZE;
-		t->op_stack = 2;
-		t->op_stack_from = 2;
 		t->inflight = *fake_record(f, 3);
 		t->inflight_nr = 3;
 		fake_record(f, 3)->word = 0;
 		fake_block(f, reused[i], 0x180, 1, 2, 20);
 		s = snap_of(f);
+		assert_int_equal(snapshot_write(s, file_path, NULL, &err), 0);
+		back = open_good(file_path);
+		assert_same(s, back);
+		snapshot_free(back);
 		assert_int_equal(s->nr_blocks, 4);
 		assert_int_equal(s->live_bytes, 100 + 200 + 256 + 0x180);
 		assert_int_equal(find_block(s, reused[i] + 0x10)->size, 0x180);
+		assert_int_equal(find_block(s, reused[i] + 0x10)->flags, 0);
 		assert_int_equal(s->coverage.dropped_blocks, 0);
+		assert_int_equal(s->coverage.in_doubt, 0);
 		assert_true(s->coverage.consistent);
 		snapshot_free(s);
 		fake_store_free(f, true);
 	}
+}
+
+/* Freed, but the record is still there: it is no block, and its totals are explained. */
+static void test_pending(void **state)
+{
+	struct fake_store *f = fake_store_new(store_path, CAP);
+	struct snapshot *s;
+
+	(void)state;
+	fake_small(f);
+	fake_slot(f, 1)->pending_nr = 1;
+	fake_slot(f, 2)->pending_nr = 3; /* a grown one, whose address is in use again */
+	fake_block(f, 0x2fff0, 77, 1, 1, 3);
+	s = snap_of(f);
+	assert_int_equal(s->nr_blocks, 2);
+	assert_int_equal(s->live_bytes, 277);
+	assert_int_equal(s->coverage.dropped_blocks, 0);
+	assert_int_equal(s->nr_lineages, 0);
+	assert_true(s->coverage.consistent);
+	snapshot_free(s);
+	fake_slot(f, 1)->pending_nr = 100000;
+	fake_slot(f, 2)->pending_nr = 0;
+	snapshot_free(snap_of(f));
+	fake_store_free(f, true);
 }
 
 /* Elements that were handed out and not yet filled. */
@@ -1126,6 +1154,7 @@ int main(void)
 		cmocka_unit_test(test_killed_in_death),
 		cmocka_unit_test(test_killed_in_resize),
 		cmocka_unit_test(test_stale_in_flight),
+		cmocka_unit_test(test_pending),
 		cmocka_unit_test(test_killed_in_growth),
 		cmocka_unit_test(test_killed_at_start),
 		cmocka_unit_test(test_unexplained_difference),
