@@ -41,16 +41,19 @@ void snapshot_free(struct snapshot *s)
 /* ---- files ------------------------------------------------------------------------------- */
 
 int snapshot_decode_chunk(const struct snapshot_file *file, const struct hs_chunk *chunk,
-			  const struct snap_chunk_kind *kind, struct snapshot *s, struct hs_error *err)
+			  const struct snap_chunk_kind *kind, struct snapshot *s,
+			  struct hs_error *err)
 {
 	struct cursor c;
 	uint8_t *raw;
 	int ret;
 
 	if (chunk->items > chunk->raw_bytes / kind->min_bytes)
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: chunk '%.4s' at %" PRIu64 " claims %" PRIu64 " items in %" PRIu64 " bytes",
-				    file->path, (const char *)chunk->id, chunk->offset, chunk->items,
-				    chunk->raw_bytes);
+		return hs_error_set(err, HS_E_FORMAT,
+				    "'%s' is damaged: chunk '%.4s' at %" PRIu64 " claims %" PRIu64
+				    " items in %" PRIu64 " bytes",
+				    file->path, (const char *)chunk->id, chunk->offset,
+				    chunk->items, chunk->raw_bytes);
 	ret = snapshot_file_load(file, chunk, &raw, err);
 	if (ret)
 		return ret;
@@ -58,8 +61,11 @@ int snapshot_decode_chunk(const struct snapshot_file *file, const struct hs_chun
 	kind->decode(s, &c, chunk->items);
 	cursor_end(&c);
 	if (c.bad)
-		ret = hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: chunk '%.4s' at %" PRIu64 ", byte %zu unpacked: %s",
-				   file->path, (const char *)chunk->id, chunk->offset, c.bad_pos, c.problem);
+		ret = hs_error_set(err, HS_E_FORMAT,
+				   "'%s' is damaged: chunk '%.4s' at %" PRIu64 ", byte %zu "
+									       "unpacked: %s",
+				   file->path, (const char *)chunk->id, chunk->offset, c.bad_pos,
+				   c.problem);
 	free(raw);
 	return ret;
 }
@@ -71,7 +77,9 @@ static int check_unknown(const struct snapshot_file *file, struct hs_error *err)
 		const struct hs_chunk *chunk = &file->chunks[i];
 
 		if (chunk->flags & HS_CHUNK_MUST_KNOW && !snap_chunk_kind(snapshot_chunk_id(chunk)))
-			return hs_error_set(err, HS_E_VERSION, "'%s' has a chunk '%.4s' that this heapstory does not know",
+			return hs_error_set(err, HS_E_VERSION,
+					    "'%s' has a chunk '%.4s' that this heapstory does not "
+					    "know",
 					    file->path, (const char *)chunk->id);
 	}
 	return 0;
@@ -80,7 +88,7 @@ static int check_unknown(const struct snapshot_file *file, struct hs_error *err)
 static int missing_chunk(const struct snapshot_file *file, const struct snap_chunk_kind *kind,
 			 struct hs_error *err)
 {
-	char id[5] = { 0 };
+	char id[5] = {0};
 
 	for (int i = 0; i < 4; i++)
 		id[i] = (char)(kind->id >> (8 * i));
@@ -99,13 +107,14 @@ int snapshot_decode(const struct snapshot_file *file, struct snapshot **ret, str
 	for (const struct snap_chunk_kind *kind = snap_chunk_kinds; !res && kind->id; kind++) {
 		const struct hs_chunk *chunk = snapshot_file_find(file, kind->id);
 
-		res = chunk ? snapshot_decode_chunk(file, chunk, kind, s, err) :
-			      missing_chunk(file, kind, err);
+		res = chunk ? snapshot_decode_chunk(file, chunk, kind, s, err)
+			    : missing_chunk(file, kind, err);
 	}
 	if (!res && !snapshot_valid(s, &problem)) {
 		const struct hs_chunk *chunk = snapshot_file_find(file, problem.id);
 
-		res = hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: chunk '%.4s' at %" PRIu64 ": %s", file->path,
+		res = hs_error_set(err, HS_E_FORMAT,
+				   "'%s' is damaged: chunk '%.4s' at %" PRIu64 ": %s", file->path,
 				   (const char *)chunk->id, chunk->offset, problem.text);
 	}
 	if (res)
@@ -131,7 +140,7 @@ int snapshot_write(const struct snapshot *snapshot, const char *path, const char
 		   struct hs_error *err)
 {
 	struct snapshot labelled = *snapshot;
-	struct buffer b = { NULL, 0, 0 };
+	struct buffer b = {NULL, 0, 0};
 	struct snapshot_writer w;
 	int ret = snapshot_writer_open(&w, path, err);
 
@@ -142,8 +151,8 @@ int snapshot_write(const struct snapshot *snapshot, const char *path, const char
 	for (const struct snap_chunk_kind *kind = snap_chunk_kinds; !ret && kind->id; kind++) {
 		b.len = 0;
 		kind->encode(&labelled, &b);
-		ret = snapshot_writer_add(&w, kind->id, HS_CHUNK_MUST_KNOW, kind->items(&labelled), b.data,
-					  b.len, err);
+		ret = snapshot_writer_add(&w, kind->id, HS_CHUNK_MUST_KNOW, kind->items(&labelled),
+					  b.data, b.len, err);
 	}
 	buffer_clear(&b);
 	if (ret)

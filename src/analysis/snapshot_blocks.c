@@ -21,8 +21,9 @@
 
 #include "util/alloc.h"
 
-#define RECORD_FLAGS                                                                               \
-	(HS_RECORD_ADDRESS | UINT64_C(15) << HS_RECORD_FAMILY_SHIFT | HS_RECORD_LINEAGE | HS_RECORD_LONG)
+#define RECORD_FLAGS                                                                      \
+	(HS_RECORD_ADDRESS | UINT64_C(15) << HS_RECORD_FAMILY_SHIFT | HS_RECORD_LINEAGE | \
+	 HS_RECORD_LONG)
 #define SPAN_END (UINT64_C(1) << 48)
 
 struct take {
@@ -32,13 +33,13 @@ struct take {
 	struct snap_dropped *dropped;
 	struct snap_findings *findings;
 	size_t alloc_lineages, alloc_steps;
-	uint8_t *seen[2];               /* lineages, short and long, that a block has: a bit each */
+	uint8_t *seen[2]; /* lineages, short and long, that a block has: a bit each */
 };
 
 /* A record understood. */
 struct parsed {
-	struct snap_block block;        /* lineage not yet set */
-	uint64_t placed_ms;             /* when it came to its place */
+	struct snap_block block; /* lineage not yet set */
+	uint64_t placed_ms; /* when it came to its place */
 	const struct hs_lineage_head *head; /* NULL: never resized */
 	const struct hs_step *steps;
 	uint64_t room_first, room_last; /* of steps */
@@ -80,8 +81,8 @@ static const struct hs_lineage_head *find_lineage(struct take *t, const struct h
 	if (t->seen[is_long][r->stack / 8] & 1u << r->stack % 8)
 		snap_finding(t->findings, array, "lineage %u belongs to two blocks", r->stack);
 	t->seen[is_long][r->stack / 8] |= (uint8_t)(1u << r->stack % 8);
-	p->steps = is_long ? ((struct hs_long_lineage *)(void *)place)->steps :
-			     ((struct hs_lineage *)(void *)place)->steps;
+	p->steps = is_long ? ((struct hs_long_lineage *)(void *)place)->steps
+			   : ((struct hs_lineage *)(void *)place)->steps;
 	p->room_first = is_long ? HS_FIRST_STEPS : HS_SHORT_STEPS;
 	p->room_last = is_long ? HS_LAST_STEPS : 0;
 	return (const struct hs_lineage_head *)(const void *)place;
@@ -130,7 +131,8 @@ static bool parse(struct take *t, const struct hs_record *r, struct parsed *p, c
  * Adds the kept steps of a lineage, in order. The oldest of the latest is left out if the block
  * is in flight and its place is the next to be written: it may hold half of a new step.
  */
-static void add_steps(struct take *t, const struct parsed *p, struct snap_lineage *l, bool in_flight)
+static void add_steps(struct take *t, const struct parsed *p, struct snap_lineage *l,
+		      bool in_flight)
 {
 	uint64_t nr = p->head->nr_steps, first = nr, last = 0, skip = 0;
 	struct snapshot *s = t->s;
@@ -145,18 +147,21 @@ static void add_steps(struct take *t, const struct parsed *p, struct snap_lineag
 	l->first_step = (uint32_t)s->nr_steps;
 	for (uint64_t i = 0; i < first + last; i++) {
 		uint64_t nth = i < first ? i : nr - last + (i - first);
-		const struct hs_step *step = i < first ? &p->steps[i] :
-					     &p->steps[first + (nth - first) % p->room_last];
+		const struct hs_step *step =
+			i < first ? &p->steps[i] : &p->steps[first + (nth - first) % p->room_last];
 
 		if (i >= first && i < first + skip)
 			continue;
 		if (step->stack >= t->maps->nr_stacks) {
-			snap_finding(t->findings, HS_ARRAY_LINEAGES, "step %" PRIu64 " of the block at 0x%" PRIx64 " has stack %u, expected less than %" PRIu64,
+			snap_finding(t->findings, HS_ARRAY_LINEAGES,
+				     "step %" PRIu64 " of the block at 0x%" PRIx64 " has stack %u, "
+										   "expected less "
+										   "than %" PRIu64,
 				     nth, p->block.address, step->stack, t->maps->nr_stacks);
 			continue;
 		}
-		s->steps[s->nr_steps++] = (struct snap_step){ step->size, ticks_ms(step->time),
-							      t->maps->stacks[step->stack] };
+		s->steps[s->nr_steps++] = (struct snap_step){step->size, ticks_ms(step->time),
+							     t->maps->stacks[step->stack]};
 		l->nr_kept++;
 		l->nr_first += i < first;
 	}
@@ -167,7 +172,8 @@ static uint32_t add_lineage(struct take *t, const struct parsed *p, bool in_flig
 	struct snapshot *s = t->s;
 	struct snap_lineage *l;
 
-	s->lineages = xgrow(s->lineages, &t->alloc_lineages, s->nr_lineages + 1, sizeof(*s->lineages));
+	s->lineages =
+		xgrow(s->lineages, &t->alloc_lineages, s->nr_lineages + 1, sizeof(*s->lineages));
 	l = &s->lineages[s->nr_lineages++];
 	*l = (struct snap_lineage){
 		.born_size = p->head->born_size,
@@ -221,7 +227,8 @@ static void take_records(struct take *t, const struct hs_record *records, uint64
 
 		if (!parse(t, &records[i], &p, &why)) {
 			s->coverage.dropped_blocks++;
-			snap_finding(t->findings, HS_ARRAY_RECORDS, "record of the block at 0x%" PRIx64 ": %s",
+			snap_finding(t->findings, HS_ARRAY_RECORDS,
+				     "record of the block at 0x%" PRIx64 ": %s",
 				     (uint64_t)(records[i].word & HS_RECORD_ADDRESS), why);
 			continue;
 		}
@@ -269,7 +276,9 @@ static void clear_pending(struct take *t)
 		if (!slot->pending_nr)
 			continue;
 		if (slot->pending_nr >= records->count) {
-			snap_finding(t->findings, HS_ARRAY_THREADS, "slot %" PRIu64 " has record %u pending, expected less than %" PRIu64,
+			snap_finding(t->findings, HS_ARRAY_THREADS,
+				     "slot %" PRIu64 " has record %u pending, expected less than "
+						     "%" PRIu64,
 				     i, slot->pending_nr, records->count);
 			continue;
 		}
@@ -301,11 +310,14 @@ static uint64_t find_in_flight(struct take *t, struct hs_record **ret)
 		if (!slot->inflight_nr)
 			continue;
 		if (slot->inflight_nr >= records->count) {
-			snap_finding(t->findings, HS_ARRAY_THREADS, "slot %" PRIu64 " has record %u in flight, expected less than %" PRIu64,
+			snap_finding(t->findings, HS_ARRAY_THREADS,
+				     "slot %" PRIu64 " has record %u in flight, expected less than "
+						     "%" PRIu64,
 				     i, slot->inflight_nr, records->count);
 			continue;
 		}
-		if (!((struct hs_record *)records->data)[slot->inflight_nr].word && slot->inflight.word)
+		if (!((struct hs_record *)records->data)[slot->inflight_nr].word &&
+		    slot->inflight.word)
 			found[nr++] = slot->inflight;
 	}
 	*ret = found;
@@ -373,10 +385,12 @@ static void sum_blocks(struct snapshot *s)
 	s->coverage.blocks_without_stack = s->stacks[0].live_count;
 }
 
-void snapshot_take_blocks(struct snapshot *s, struct store_image *image, const struct snap_maps *maps,
-			  struct snap_dropped *dropped, struct snap_findings *findings)
+void snapshot_take_blocks(struct snapshot *s, struct store_image *image,
+			  const struct snap_maps *maps, struct snap_dropped *dropped,
+			  struct snap_findings *findings)
 {
-	struct take t = { .s = s, .image = image, .maps = maps, .dropped = dropped, .findings = findings };
+	struct take t = {
+		.s = s, .image = image, .maps = maps, .dropped = dropped, .findings = findings};
 	struct store_array *records = &image->arrays[HS_ARRAY_RECORDS];
 	struct hs_record *in_flight;
 	uint64_t nr_in_flight, nr;

@@ -68,7 +68,8 @@ static int check_unknown(const struct snapshot_file *file, const struct hs_chunk
 	return ret;
 }
 
-static struct snap_chunk *row_of(const struct snapshot_file *file, struct snap_chunk *rows, uint32_t id)
+static struct snap_chunk *row_of(const struct snapshot_file *file, struct snap_chunk *rows,
+				 uint32_t id)
 {
 	for (size_t i = 0; i < file->nr_chunks; i++) {
 		if (snapshot_chunk_id(&file->chunks[i]) == id)
@@ -82,8 +83,8 @@ static struct snap_chunk *row_of(const struct snapshot_file *file, struct snap_c
  * column that makes room, nor anything without what it counts on, so those stay unjudged where
  * that one is damaged: their checksums are verified in any case. True if all is there and good.
  */
-static bool check_kinds(const struct snapshot_file *file, struct snap_chunk *rows, struct snapshot *s,
-			struct hs_error *err)
+static bool check_kinds(const struct snapshot_file *file, struct snap_chunk *rows,
+			struct snapshot *s, struct hs_error *err)
 {
 	bool good = true;
 
@@ -95,8 +96,8 @@ static bool check_kinds(const struct snapshot_file *file, struct snap_chunk *row
 			good = false;
 			continue;
 		}
-		ret = good ? snapshot_decode_chunk(file, chunk, kind, s, err) :
-			     check_packing(file, chunk, err);
+		ret = good ? snapshot_decode_chunk(file, chunk, kind, s, err)
+			   : check_packing(file, chunk, err);
 		if (!ret)
 			continue;
 		set_problem(row_of(file, rows, kind->id), without_path(err));
@@ -113,7 +114,7 @@ static size_t add_missing(const struct snapshot_file *file, struct snap_chunk *r
 
 		if (snapshot_file_find(file, kind->id))
 			continue;
-		*row = (struct snap_chunk){ .ok = false };
+		*row = (struct snap_chunk){.ok = false};
 		snprintf(row->name, sizeof(row->name), "%s", kind->name);
 		set_problem(row, "this chunk is missing");
 		nr++;
@@ -146,7 +147,8 @@ static int check_file(const char *path, struct snap_chunk **ret_chunks, size_t *
 	}
 	rows = xcalloc(file.nr_chunks + nr_kinds(), sizeof(*rows));
 	for (size_t i = 0; i < file.nr_chunks; i++) {
-		const struct snap_chunk_kind *kind = snap_chunk_kind(snapshot_chunk_id(&file.chunks[i]));
+		const struct snap_chunk_kind *kind =
+			snap_chunk_kind(snapshot_chunk_id(&file.chunks[i]));
 
 		describe_chunk(&file.chunks[i], kind, &rows[i]);
 		if (!kind && check_unknown(&file, &file.chunks[i], &mine))
@@ -198,7 +200,8 @@ static int check_store(const char *path, struct snap_chunk **ret_chunks, size_t 
 	/* What cannot be read has left its finding, too. */
 	snapshot_from_image(&image, &s, findings, err);
 	rows = xcalloc(HS_NR_ARRAYS + 1, sizeof(*rows));
-	rows[nr] = (struct snap_chunk){ .bytes = HS_DATA_OFF, .raw_bytes = HS_DATA_OFF, .items = 1, .ok = true };
+	rows[nr] = (struct snap_chunk){
+		.bytes = HS_DATA_OFF, .raw_bytes = HS_DATA_OFF, .items = 1, .ok = true};
 	snprintf(rows[nr].name, sizeof(rows[nr].name), "header");
 	if (findings->text[SNAP_FINDING_HEADER][0])
 		set_problem(&rows[nr], findings->text[SNAP_FINDING_HEADER]);
@@ -223,6 +226,6 @@ int snapshot_check(const char *path, struct snap_chunk **ret_chunks, size_t *ret
 
 	if (res)
 		return res;
-	return is_store ? check_store(path, ret_chunks, ret_nr, err) :
-			  check_file(path, ret_chunks, ret_nr, err);
+	return is_store ? check_store(path, ret_chunks, ret_nr, err)
+			: check_file(path, ret_chunks, ret_nr, err);
 }

@@ -15,7 +15,7 @@
 #include "util/buffer.h"
 #include "util/cursor.h"
 
-#define MAX_STRING 65536u
+#define MAX_STRING   65536u
 #define SERIAL_COUNT ((UINT64_C(1) << HS_SERIAL_SLOT_SHIFT) - 1)
 
 /* ---- small things ------------------------------------------------------------------------ */
@@ -75,12 +75,20 @@ static void encode_meta(const struct snapshot *s, struct buffer *b)
 {
 	const struct snap_coverage *cov = &s->coverage;
 	const uint64_t numbers[] = {
-		s->pid, s->generation, s->arch, s->uid, s->page_size, s->depth, s->state, s->number,
-		s->start_real_ns, s->start_after_ms, s->taken_ms,
-		s->live_count, s->live_bytes, s->born_count, s->born_bytes, s->temporary,
-		s->peak_bytes, s->peak_count, s->peak_ms,
-		cov->mode, cov->since_ms, cov->blocks_without_stack, cov->flags, cov->stop_reason,
-		cov->stopped_ms, cov->dropped_blocks, cov->consistent, cov->in_doubt,
+		s->pid,		  s->generation,
+		s->arch,	  s->uid,
+		s->page_size,	  s->depth,
+		s->state,	  s->number,
+		s->start_real_ns, s->start_after_ms,
+		s->taken_ms,	  s->live_count,
+		s->live_bytes,	  s->born_count,
+		s->born_bytes,	  s->temporary,
+		s->peak_bytes,	  s->peak_count,
+		s->peak_ms,	  cov->mode,
+		cov->since_ms,	  cov->blocks_without_stack,
+		cov->flags,	  cov->stop_reason,
+		cov->stopped_ms,  cov->dropped_blocks,
+		cov->consistent,  cov->in_doubt,
 	};
 	uint64_t share;
 
@@ -178,8 +186,9 @@ static void encode_modules(const struct snapshot *s, struct buffer *b)
 {
 	for (size_t i = 0; i < s->nr_modules; i++) {
 		const struct snap_module *m = &s->modules[i];
-		const uint64_t numbers[] = { m->load_bias, m->start, m->end, m->flags, m->loaded_ms,
-					     m->unloaded_ms, m->dev, m->inode, m->nr_segments };
+		const uint64_t numbers[] = {m->load_bias, m->start,	m->end,
+					    m->flags,	  m->loaded_ms, m->unloaded_ms,
+					    m->dev,	  m->inode,	m->nr_segments};
 
 		add_string(b, m->path);
 		buffer_add_counted(b, m->build_id, m->build_id_len);
@@ -268,9 +277,9 @@ static void encode_stacks(const struct snapshot *s, struct buffer *b)
 
 	for (size_t i = 0; i < s->nr_stacks; i++) {
 		const struct snap_stack *st = &s->stacks[i];
-		const uint64_t numbers[] = { st->live_count, st->live_bytes, st->born_count,
-					     st->born_bytes, st->temporary, st->peak_count,
-					     st->peak_bytes };
+		const uint64_t numbers[] = {st->live_count, st->live_bytes, st->born_count,
+					    st->born_bytes, st->temporary,  st->peak_count,
+					    st->peak_bytes};
 
 		buffer_add_signed(b, (int64_t)st->node - node);
 		for (size_t j = 0; j < sizeof(numbers) / sizeof(numbers[0]); j++)
@@ -404,9 +413,9 @@ static void encode_lineages(const struct snapshot *s, struct buffer *b)
 {
 	for (size_t i = 0; i < s->nr_lineages; i++) {
 		const struct snap_lineage *l = &s->lineages[i];
-		const uint64_t numbers[] = { l->born_size, l->born_stack, l->nr_steps, l->nr_shrinks,
-					     l->changed_ms, l->peak_size, l->nr_kept, l->nr_first,
-					     l->inferred };
+		const uint64_t numbers[] = {l->born_size,  l->born_stack, l->nr_steps,
+					    l->nr_shrinks, l->changed_ms, l->peak_size,
+					    l->nr_kept,	   l->nr_first,	  l->inferred};
 
 		for (size_t j = 0; j < sizeof(numbers) / sizeof(numbers[0]); j++)
 			buffer_add_varint(b, numbers[j]);
@@ -479,16 +488,17 @@ static void decode_addresses(struct snapshot *s, struct cursor *c, uint64_t item
 }
 
 /* A column that is a field as it is. */
-#define PLAIN_COLUMN(name, field, max)                                                             \
-	static void encode_##name(const struct snapshot *s, struct buffer *b)                      \
-	{                                                                                          \
-		for (size_t i = 0; i < s->nr_blocks; i++)                                          \
-			buffer_add_varint(b, s->blocks[i].field);                                  \
-	}                                                                                          \
-	static void decode_##name(struct snapshot *s, struct cursor *c, uint64_t items)            \
-	{                                                                                          \
-		for (uint64_t i = 0; same_items(s, c, items) && i < items && !c->bad; i++)         \
-			s->blocks[i].field = (__typeof__(s->blocks[i].field))cursor_varint_max(c, max); \
+#define PLAIN_COLUMN(name, field, max)                                                     \
+	static void encode_##name(const struct snapshot *s, struct buffer *b)              \
+	{                                                                                  \
+		for (size_t i = 0; i < s->nr_blocks; i++)                                  \
+			buffer_add_varint(b, s->blocks[i].field);                          \
+	}                                                                                  \
+	static void decode_##name(struct snapshot *s, struct cursor *c, uint64_t items)    \
+	{                                                                                  \
+		for (uint64_t i = 0; same_items(s, c, items) && i < items && !c->bad; i++) \
+			s->blocks[i].field =                                               \
+				(__typeof__(s->blocks[i].field))cursor_varint_max(c, max); \
 	}
 
 PLAIN_COLUMN(sizes, size, UINT64_MAX)
@@ -498,16 +508,16 @@ PLAIN_COLUMN(families, family, UINT16_MAX)
 PLAIN_COLUMN(flags, flags, SNAP_BLOCK_IN_FLIGHT)
 
 /* A column whose field is told as its difference from `base`, an expression in s and i. */
-#define SIGNED_COLUMN(name, field, base)                                                           \
-	static void encode_##name(const struct snapshot *s, struct buffer *b)                      \
-	{                                                                                          \
-		for (size_t i = 0; i < s->nr_blocks; i++)                                          \
-			buffer_add_signed(b, difference(s->blocks[i].field, base));                \
-	}                                                                                          \
-	static void decode_##name(struct snapshot *s, struct cursor *c, uint64_t items)            \
-	{                                                                                          \
-		for (uint64_t i = 0; same_items(s, c, items) && i < items && !c->bad; i++)         \
-			s->blocks[i].field = (uint64_t)cursor_signed(c) + (base);                  \
+#define SIGNED_COLUMN(name, field, base)                                                   \
+	static void encode_##name(const struct snapshot *s, struct buffer *b)              \
+	{                                                                                  \
+		for (size_t i = 0; i < s->nr_blocks; i++)                                  \
+			buffer_add_signed(b, difference(s->blocks[i].field, base));        \
+	}                                                                                  \
+	static void decode_##name(struct snapshot *s, struct cursor *c, uint64_t items)    \
+	{                                                                                  \
+		for (uint64_t i = 0; same_items(s, c, items) && i < items && !c->bad; i++) \
+			s->blocks[i].field = (uint64_t)cursor_signed(c) + (base);          \
 	}
 
 SIGNED_COLUMN(usables, usable, s->blocks[i].size)
@@ -592,8 +602,10 @@ static void decode_block_lineages(struct snapshot *s, struct cursor *c, uint64_t
 
 /* ---- all --------------------------------------------------------------------------------- */
 
-#define KIND(a, b, c, d, min, name, items, what)                                                   \
-	{ HS_CHUNK_ID(a, b, c, d), min, name, items, encode_##what, decode_##what }
+#define KIND(a, b, c, d, min, name, items, what)                                        \
+	{                                                                               \
+		HS_CHUNK_ID(a, b, c, d), min, name, items, encode_##what, decode_##what \
+	}
 
 const struct snap_chunk_kind snap_chunk_kinds[] = {
 	KIND('M', 'E', 'T', 'A', 82, "process and coverage", one_item, meta),
@@ -615,7 +627,7 @@ const struct snap_chunk_kind snap_chunk_kinds[] = {
 	KIND('B', 'L', 'I', 'N', 1, "block lineages", nr_blocks, block_lineages),
 	KIND('B', 'F', 'A', 'M', 1, "block families", nr_blocks, families),
 	KIND('B', 'F', 'L', 'G', 1, "block flags", nr_blocks, flags),
-	{ 0, 0, NULL, NULL, NULL, NULL },
+	{0, 0, NULL, NULL, NULL, NULL},
 };
 
 const struct snap_chunk_kind *snap_chunk_kind(uint32_t id)

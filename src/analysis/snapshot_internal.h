@@ -17,9 +17,9 @@ struct cursor;
 /* ---- snapshot_encode.c: the chunks of a snapshot file ---- */
 
 struct snap_chunk_kind {
-	uint32_t id;                    /* HS_CHUNK_ID */
-	uint32_t min_bytes;             /* that an item takes at least */
-	const char *name;               /* "block addresses" */
+	uint32_t id; /* HS_CHUNK_ID */
+	uint32_t min_bytes; /* that an item takes at least */
+	const char *name; /* "block addresses" */
 	uint64_t (*items)(const struct snapshot *s);
 	void (*encode)(const struct snapshot *s, struct buffer *b);
 	/*
@@ -39,14 +39,15 @@ const struct snap_chunk_kind *snap_chunk_kind(uint32_t id);
 
 /* Reads one chunk into its part of the snapshot: checksum, packing, form. 0 or -HS_E_*. */
 int snapshot_decode_chunk(const struct snapshot_file *file, const struct hs_chunk *chunk,
-			  const struct snap_chunk_kind *kind, struct snapshot *s, struct hs_error *err);
+			  const struct snap_chunk_kind *kind, struct snapshot *s,
+			  struct hs_error *err);
 /* Reads all of a file; the result has passed snapshot_valid(). On success the caller owns *ret. */
 int snapshot_decode(const struct snapshot_file *file, struct snapshot **ret, struct hs_error *err);
 
 /* ---- snapshot_validate.c ---- */
 
 struct snap_problem {
-	uint32_t id;                    /* HS_CHUNK_ID of the chunk that is to blame */
+	uint32_t id; /* HS_CHUNK_ID of the chunk that is to blame */
 	char text[SNAP_PROBLEM_LEN];
 };
 
@@ -59,7 +60,7 @@ bool snapshot_valid(const struct snapshot *s, struct snap_problem *ret_problem);
 /* ---- snapshot_nodes.c: finding nodes by (parent, pc, module) ---- */
 
 struct node_table {
-	uint32_t *slots;                /* number of a node, 0: empty */
+	uint32_t *slots; /* number of a node, 0: empty */
 	uint64_t mask;
 };
 
@@ -94,9 +95,9 @@ int snapshot_from_image(struct store_image *image, struct snapshot **ret,
 
 /* Numbers of the store as numbers of the snapshot. */
 struct snap_maps {
-	uint32_t *stacks;               /* by stack of the store */
+	uint32_t *stacks; /* by stack of the store */
 	uint64_t nr_stacks;
-	uint32_t *threads;              /* by slot; 0: not used */
+	uint32_t *threads; /* by slot; 0: not used */
 	uint64_t nr_threads;
 };
 
@@ -108,8 +109,9 @@ struct snap_dropped {
 /*
  * Fills blocks, lineages, steps, dropped_blocks and the live totals. dropped[] has nr_stacks elements.
  */
-void snapshot_take_blocks(struct snapshot *s, struct store_image *image, const struct snap_maps *maps,
-			  struct snap_dropped *dropped, struct snap_findings *findings);
+void snapshot_take_blocks(struct snapshot *s, struct store_image *image,
+			  const struct snap_maps *maps, struct snap_dropped *dropped,
+			  struct snap_findings *findings);
 
 /* Sorts records by address, where they lie. */
 void records_sort(struct hs_record *records, uint64_t nr);

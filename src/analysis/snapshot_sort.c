@@ -48,7 +48,7 @@ static void permute(struct hs_record *r, unsigned int shift, uint64_t start[256]
 /* Records that are equal above bit shift + 8. At most six calls deep, as keys have 48 bits. */
 static void sort_bytes(struct hs_record *r, uint64_t nr, unsigned int shift)
 {
-	uint64_t start[256], end[256] = { 0 }, sum = 0;
+	uint64_t start[256], end[256] = {0}, sum = 0;
 
 	for (uint64_t i = 0; i < nr; i++)
 		end[(key(&r[i]) >> shift) & 255]++;

@@ -24,7 +24,7 @@ struct build {
 	struct store_image *image;
 	struct snap_findings *findings;
 	struct hs_error *err;
-	uint32_t *node_map;             /* node of the store -> of the snapshot */
+	uint32_t *node_map; /* node of the store -> of the snapshot */
 	struct snap_maps maps;
 	int64_t *cell_count, *cell_bytes; /* live totals by the store, per stack of the snapshot */
 };
@@ -64,7 +64,7 @@ static void take_image_id(struct snapshot *s, const struct hs_header *h)
 		uint8_t boot_id[16];
 		uint64_t start_ticks, start_real_ns;
 		uint32_t pid, generation;
-	} id = { { 0 }, h->start_ticks, h->start_real_ns, h->pid, h->generation };
+	} id = {{0}, h->start_ticks, h->start_real_ns, h->pid, h->generation};
 
 	memcpy(id.boot_id, h->boot_id, sizeof(id.boot_id));
 	for (unsigned int i = 0; i < 2; i++) {
@@ -94,14 +94,15 @@ static void take_coverage(struct build *b)
 
 	cov->mode = c->word & HS_CONTROL_MODE;
 	if (cov->mode > HS_MODE_DRAIN) {
-		snap_finding(b->findings, SNAP_FINDING_HEADER, "mode %u, expected %u at most", cov->mode,
-			     HS_MODE_DRAIN);
+		snap_finding(b->findings, SNAP_FINDING_HEADER, "mode %u, expected %u at most",
+			     cov->mode, HS_MODE_DRAIN);
 		cov->mode = HS_MODE_OFF;
 	}
 	cov->since_ms = c->mode_since_ms;
 	memcpy(cov->lost, h->lost, sizeof(cov->lost));
 	cov->flags = h->flags;
-	cov->stop_reason = h->stop_reason <= HS_STOP_FAULT ? h->stop_reason : (uint32_t)HS_STOP_FAULT;
+	cov->stop_reason =
+		h->stop_reason <= HS_STOP_FAULT ? h->stop_reason : (uint32_t)HS_STOP_FAULT;
 	cov->stopped_ms = h->stopped_ms;
 	cov->in_doubt = b->image->nr_stuck;
 	cov->consistent = b->image->consistent;
@@ -144,7 +145,8 @@ static int take_process(struct build *b)
 	if (!ret)
 		ret = store_image_string(b->image, h->dir_off, &s->dir, b->err);
 	if (ret)
-		snap_finding(b->findings, SNAP_FINDING_HEADER, "path of the executable or folder: no string there");
+		snap_finding(b->findings, SNAP_FINDING_HEADER,
+			     "path of the executable or folder: no string there");
 	return ret;
 }
 
@@ -187,9 +189,11 @@ static int take_modules(struct build *b)
 		struct snap_module *m = &s->modules[i];
 		int ret;
 
-		if (from[i].nr_segments > HS_NR_SEGMENTS || from[i].build_id_len > HS_BUILD_ID_LEN ||
-		    from[i].start > from[i].end) {
-			snprintf(text, sizeof(text), "module %" PRIu64 " has %u segments, a build id of %u bytes, lies at 0x%" PRIx64,
+		if (from[i].nr_segments > HS_NR_SEGMENTS ||
+		    from[i].build_id_len > HS_BUILD_ID_LEN || from[i].start > from[i].end) {
+			snprintf(text, sizeof(text),
+				 "module %" PRIu64 " has %u segments, a build id of %u bytes, lies "
+						   "at 0x%" PRIx64,
 				 i, from[i].nr_segments, from[i].build_id_len, from[i].start);
 			return damaged(b, HS_ARRAY_MODULES, text);
 		}
@@ -209,13 +213,16 @@ static int take_modules(struct build *b)
 		memcpy(m->segments, from[i].segments, m->nr_segments * sizeof(m->segments[0]));
 		for (uint32_t j = 0; j < m->nr_segments; j++) {
 			if (m->segments[j].start > m->segments[j].end) {
-				snprintf(text, sizeof(text), "module %" PRIu64 ": segment %u begins after its end", i, j);
+				snprintf(text, sizeof(text),
+					 "module %" PRIu64 ": segment %u begins after its end", i,
+					 j);
 				return damaged(b, HS_ARRAY_MODULES, text);
 			}
 		}
 		ret = store_image_string(b->image, from[i].path_off, &m->path, b->err);
 		if (ret) {
-			snap_finding(b->findings, HS_ARRAY_MODULES, "module %" PRIu64 ": no path at %" PRIu64, i,
+			snap_finding(b->findings, HS_ARRAY_MODULES,
+				     "module %" PRIu64 ": no path at %" PRIu64, i,
 				     from[i].path_off);
 			return ret;
 		}
@@ -276,7 +283,9 @@ static int take_nodes(struct build *b)
 		if (!from[i].pc && !from[i].parent)
 			continue;
 		if (from[i].parent >= i || module >= s->nr_modules) {
-			snprintf(text, sizeof(text), "node %" PRIu64 " has parent %u, expected a smaller number, and module %u, expected less than %zu",
+			snprintf(text, sizeof(text),
+				 "node %" PRIu64 " has parent %u, expected a smaller number, and "
+						 "module %u, expected less than %zu",
 				 i, from[i].parent, module, s->nr_modules);
 			ret = damaged(b, HS_ARRAY_NODES, text);
 			break;
@@ -313,7 +322,8 @@ static int take_stacks(struct build *b)
 		uint32_t node;
 
 		if (from[i].node >= array_of(b, HS_ARRAY_NODES)->count) {
-			snprintf(text, sizeof(text), "stack %" PRIu64 " has node %u, expected less than %" PRIu64, i,
+			snprintf(text, sizeof(text),
+				 "stack %" PRIu64 " has node %u, expected less than %" PRIu64, i,
 				 from[i].node, array_of(b, HS_ARRAY_NODES)->count);
 			ret = damaged(b, HS_ARRAY_STACKS, text);
 			break;
@@ -337,11 +347,15 @@ static void add_cell(struct build *b, unsigned int array, uint64_t nr, const str
 	bool at_mark = cell->epoch < b->image->header.peak_epoch;
 
 	if (cell->epoch > b->image->header.peak_epoch)
-		snap_finding(b->findings, array, "stack %" PRIu64 " has epoch %" PRIu64 ", expected %" PRIu64 " at most", nr,
-			     cell->epoch, b->image->header.peak_epoch);
+		snap_finding(b->findings, array,
+			     "stack %" PRIu64 " has epoch %" PRIu64 ", expected %" PRIu64 " at "
+											  "most",
+			     nr, cell->epoch, b->image->header.peak_epoch);
 	/* Unsigned, as numbers of a damaged store may overflow. */
-	b->cell_count[stack] = (int64_t)((uint64_t)b->cell_count[stack] + (uint64_t)cell->live_count);
-	b->cell_bytes[stack] = (int64_t)((uint64_t)b->cell_bytes[stack] + (uint64_t)cell->live_bytes);
+	b->cell_count[stack] =
+		(int64_t)((uint64_t)b->cell_count[stack] + (uint64_t)cell->live_count);
+	b->cell_bytes[stack] =
+		(int64_t)((uint64_t)b->cell_bytes[stack] + (uint64_t)cell->live_bytes);
 	peak_count[stack] = (int64_t)((uint64_t)peak_count[stack] +
 				      (uint64_t)(at_mark ? cell->live_count : cell->peak_count));
 	peak_bytes[stack] = (int64_t)((uint64_t)peak_bytes[stack] +
@@ -365,9 +379,12 @@ static void take_cells(struct build *b)
 
 		for (uint64_t i = 0; i < a->count; i++) {
 			if (i < b->maps.nr_stacks)
-				add_cell(b, HS_ARRAY_CELLS + shard, i, &cells[i], peak_count, peak_bytes);
+				add_cell(b, HS_ARRAY_CELLS + shard, i, &cells[i], peak_count,
+					 peak_bytes);
 			else if (cells[i].born_count || cells[i].live_count || cells[i].live_bytes)
-				snap_finding(b->findings, HS_ARRAY_CELLS + shard, "totals of stack %" PRIu64 ", expected less than %" PRIu64,
+				snap_finding(b->findings, HS_ARRAY_CELLS + shard,
+					     "totals of stack %" PRIu64 ", expected less than "
+									"%" PRIu64,
 					     i, b->maps.nr_stacks);
 		}
 	}
@@ -418,14 +435,18 @@ static void compare_totals(struct build *b, const struct snap_dropped *dropped)
 
 	for (size_t i = 0; i < s->nr_stacks; i++) {
 		const struct snap_stack *st = &s->stacks[i];
-		int64_t count = (int64_t)(st->live_count + dropped[i].count - (uint64_t)b->cell_count[i]);
-		int64_t bytes = (int64_t)(st->live_bytes + dropped[i].bytes - (uint64_t)b->cell_bytes[i]);
+		int64_t count =
+			(int64_t)(st->live_count + dropped[i].count - (uint64_t)b->cell_count[i]);
+		int64_t bytes =
+			(int64_t)(st->live_bytes + dropped[i].bytes - (uint64_t)b->cell_bytes[i]);
 
 		if ((!count && !bytes) || (busy[i] && magnitude(count) <= busy[i]))
 			continue;
 		s->coverage.consistent = false;
 		s->coverage.in_doubt += count ? magnitude(count) : 1;
-		snap_finding(b->findings, HS_ARRAY_CELLS, "stack %zu: blocks and totals differ by %" PRId64 " blocks, %" PRId64 " bytes",
+		snap_finding(b->findings, HS_ARRAY_CELLS,
+			     "stack %zu: blocks and totals differ by %" PRId64 " blocks, %" PRId64
+			     " bytes",
 			     i, count, bytes);
 	}
 	free(busy);
@@ -448,7 +469,7 @@ static void raise_peak(struct snapshot *s)
 int snapshot_from_image(struct store_image *image, struct snapshot **ret,
 			struct snap_findings *findings, struct hs_error *err)
 {
-	struct build b = { .image = image, .findings = findings, .err = err };
+	struct build b = {.image = image, .findings = findings, .err = err};
 	struct snap_dropped *dropped;
 	int res;
 

@@ -55,11 +55,13 @@ static bool valid_modules(const struct snapshot *s, struct snap_problem *p)
 		const struct snap_module *m = &s->modules[i];
 
 		if (m->start > m->end)
-			return bad(p, id, "module %zu begins at 0x%" PRIx64 ", after its end 0x%" PRIx64,
+			return bad(p, id,
+				   "module %zu begins at 0x%" PRIx64 ", after its end 0x%" PRIx64,
 				   i, m->start, m->end);
 		for (uint32_t j = 0; j < m->nr_segments; j++) {
 			if (m->segments[j].start > m->segments[j].end)
-				return bad(p, id, "module %zu: segment %u begins after its end", i, j);
+				return bad(p, id, "module %zu: segment %u begins after its end", i,
+					   j);
 		}
 	}
 	return true;
@@ -80,10 +82,11 @@ static bool valid_nodes(const struct snapshot *s, struct snap_problem *p)
 		const struct snap_node *n = &s->nodes[i];
 
 		if (n->parent >= i)
-			good = bad(p, id, "node %zu has parent %u, expected a smaller number", i, n->parent);
+			good = bad(p, id, "node %zu has parent %u, expected a smaller number", i,
+				   n->parent);
 		else if (n->module >= s->nr_modules)
-			good = bad(p, id, "node %zu has module %u, expected less than %zu", i, n->module,
-				   s->nr_modules);
+			good = bad(p, id, "node %zu has module %u, expected less than %zu", i,
+				   n->module, s->nr_modules);
 		else if (node_table_add(&table, s->nodes, (uint32_t)i) != i)
 			good = bad(p, id, "node %zu is there twice", i);
 	}
@@ -113,8 +116,9 @@ static bool valid_lineages(const struct snapshot *s, struct snap_problem *p)
 
 	for (size_t i = 0; i < s->nr_steps; i++) {
 		if (s->steps[i].stack >= s->nr_stacks)
-			return bad(p, HS_CHUNK_ID('S', 'T', 'E', 'P'), "step %zu has stack %u, expected less than %zu",
-				   i, s->steps[i].stack, s->nr_stacks);
+			return bad(p, HS_CHUNK_ID('S', 'T', 'E', 'P'),
+				   "step %zu has stack %u, expected less than %zu", i,
+				   s->steps[i].stack, s->nr_stacks);
 	}
 	for (size_t i = 0; i < s->nr_lineages; i++) {
 		const struct snap_lineage *l = &s->lineages[i];
@@ -124,8 +128,10 @@ static bool valid_lineages(const struct snapshot *s, struct snap_problem *p)
 				   l->born_stack, s->nr_stacks);
 		if (l->first_step > s->nr_steps || l->nr_kept > s->nr_steps - l->first_step ||
 		    l->nr_kept > l->nr_steps || l->nr_first > l->nr_kept)
-			return bad(p, id, "lineage %zu keeps %u of %" PRIu64 " steps, %u of them the first", i,
-				   l->nr_kept, l->nr_steps, l->nr_first);
+			return bad(p, id,
+				   "lineage %zu keeps %u of %" PRIu64 " steps, %u of them the "
+								      "first",
+				   i, l->nr_kept, l->nr_steps, l->nr_first);
 	}
 	return true;
 }
@@ -139,33 +145,41 @@ static uint64_t block_span(const struct snap_block *b)
 
 static bool valid_blocks(const struct snapshot *s, struct snap_problem *p)
 {
-	uint64_t end = 0;               /* of the blocks so far that are not in flight */
+	uint64_t end = 0; /* of the blocks so far that are not in flight */
 
 	for (size_t i = 0; i < s->nr_blocks; i++) {
 		const struct snap_block *b = &s->blocks[i];
 
 		if (b->address >= ADDRESS_END || block_span(b) >= ADDRESS_END)
-			return bad(p, HS_CHUNK_ID('B', 'A', 'D', 'R'), "block %zu of %" PRIu64 " bytes lies at 0x%" PRIx64,
-				   i, b->size, b->address);
+			return bad(p, HS_CHUNK_ID('B', 'A', 'D', 'R'),
+				   "block %zu of %" PRIu64 " bytes lies at 0x%" PRIx64, i, b->size,
+				   b->address);
 		if (i && b->address < s->blocks[i - 1].address)
-			return bad(p, HS_CHUNK_ID('B', 'A', 'D', 'R'), "block %zu lies before block %zu", i, i - 1);
+			return bad(p, HS_CHUNK_ID('B', 'A', 'D', 'R'),
+				   "block %zu lies before block %zu", i, i - 1);
 		if (b->address < end)
-			return bad(p, HS_CHUNK_ID('B', 'A', 'D', 'R'), "block %zu at 0x%" PRIx64 " overlaps one before, which ends at 0x%" PRIx64,
+			return bad(p, HS_CHUNK_ID('B', 'A', 'D', 'R'),
+				   "block %zu at 0x%" PRIx64 " overlaps one before, which ends at "
+							     "0x%" PRIx64,
 				   i, b->address, end);
 		if (!(b->flags & SNAP_BLOCK_IN_FLIGHT))
 			end = b->address + block_span(b);
 		if (b->stack >= s->nr_stacks)
-			return bad(p, HS_CHUNK_ID('B', 'S', 'T', 'K'), "block %zu has stack %u, expected less than %zu",
-				   i, b->stack, s->nr_stacks);
+			return bad(p, HS_CHUNK_ID('B', 'S', 'T', 'K'),
+				   "block %zu has stack %u, expected less than %zu", i, b->stack,
+				   s->nr_stacks);
 		if (b->thread && b->thread >= s->nr_threads)
-			return bad(p, HS_CHUNK_ID('B', 'T', 'H', 'R'), "block %zu has thread %u, expected less than %zu",
-				   i, b->thread, s->nr_threads);
+			return bad(p, HS_CHUNK_ID('B', 'T', 'H', 'R'),
+				   "block %zu has thread %u, expected less than %zu", i, b->thread,
+				   s->nr_threads);
 		if (b->lineage > s->nr_lineages)
-			return bad(p, HS_CHUNK_ID('B', 'L', 'I', 'N'), "block %zu has lineage %u, expected %zu at most",
-				   i, b->lineage, s->nr_lineages);
+			return bad(p, HS_CHUNK_ID('B', 'L', 'I', 'N'),
+				   "block %zu has lineage %u, expected %zu at most", i, b->lineage,
+				   s->nr_lineages);
 		if (b->family >= HS_NR_FAMILIES)
-			return bad(p, HS_CHUNK_ID('B', 'F', 'A', 'M'), "block %zu has family %u, expected less than %u",
-				   i, b->family, HS_NR_FAMILIES);
+			return bad(p, HS_CHUNK_ID('B', 'F', 'A', 'M'),
+				   "block %zu has family %u, expected less than %u", i, b->family,
+				   HS_NR_FAMILIES);
 	}
 	return true;
 }
@@ -173,7 +187,7 @@ static bool valid_blocks(const struct snapshot *s, struct snap_problem *p)
 /* Blocks of each stack = live totals of the stack; sums of stacks = totals. */
 static bool valid_sums(const struct snapshot *s, struct snap_problem *p)
 {
-	struct snap_stack sum = { .node = 0 };
+	struct snap_stack sum = {.node = 0};
 	uint64_t *count = xcalloc(s->nr_stacks, 2 * sizeof(*count)), *bytes = count + s->nr_stacks;
 	bool good = true;
 
@@ -185,7 +199,9 @@ static bool valid_sums(const struct snapshot *s, struct snap_problem *p)
 		const struct snap_stack *st = &s->stacks[i];
 
 		if (st->live_count != count[i] || st->live_bytes != bytes[i])
-			good = bad(p, HS_CHUNK_ID('S', 'T', 'A', 'K'), "stack %zu has %" PRIu64 " live blocks of %" PRIu64 " bytes, expected %" PRIu64 " of %" PRIu64,
+			good = bad(p, HS_CHUNK_ID('S', 'T', 'A', 'K'),
+				   "stack %zu has %" PRIu64 " live blocks of %" PRIu64
+				   " bytes, expected %" PRIu64 " of %" PRIu64,
 				   i, st->live_count, st->live_bytes, count[i], bytes[i]);
 		sum.live_count += st->live_count;
 		sum.live_bytes += st->live_bytes;
@@ -197,10 +213,13 @@ static bool valid_sums(const struct snapshot *s, struct snap_problem *p)
 	if (good && (sum.live_count != s->live_count || sum.live_bytes != s->live_bytes ||
 		     sum.born_count != s->born_count || sum.born_bytes != s->born_bytes ||
 		     sum.temporary != s->temporary))
-		good = bad(p, HS_CHUNK_ID('M', 'E', 'T', 'A'), "%" PRIu64 " live blocks of %" PRIu64 " bytes in all, expected %" PRIu64 " of %" PRIu64,
+		good = bad(p, HS_CHUNK_ID('M', 'E', 'T', 'A'),
+			   "%" PRIu64 " live blocks of %" PRIu64 " bytes in all, expected %" PRIu64
+			   " of %" PRIu64,
 			   s->live_count, s->live_bytes, sum.live_count, sum.live_bytes);
 	if (good && s->coverage.blocks_without_stack != s->stacks[0].live_count)
-		good = bad(p, HS_CHUNK_ID('M', 'E', 'T', 'A'), "%" PRIu64 " blocks without stack, expected %" PRIu64,
+		good = bad(p, HS_CHUNK_ID('M', 'E', 'T', 'A'),
+			   "%" PRIu64 " blocks without stack, expected %" PRIu64,
 			   s->coverage.blocks_without_stack, s->stacks[0].live_count);
 	return good;
 }
@@ -208,7 +227,8 @@ static bool valid_sums(const struct snapshot *s, struct snap_problem *p)
 bool snapshot_valid(const struct snapshot *s, struct snap_problem *ret_problem)
 {
 	if (!s->nr_threads)
-		return bad(ret_problem, HS_CHUNK_ID('T', 'H', 'R', 'D'), "0 threads, expected 1 or more");
+		return bad(ret_problem, HS_CHUNK_ID('T', 'H', 'R', 'D'),
+			   "0 threads, expected 1 or more");
 	return valid_meta(s, ret_problem) && valid_modules(s, ret_problem) &&
 	       valid_nodes(s, ret_problem) && valid_stacks(s, ret_problem) &&
 	       valid_lineages(s, ret_problem) && valid_blocks(s, ret_problem) &&

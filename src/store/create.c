@@ -29,8 +29,7 @@ static int raise_limit(uint64_t size, uint64_t *ret_soft, uint64_t *ret_hard)
  * SIGXFSZ, so the limit is looked at first. */
 static long set_size(int fd, uint64_t *cap)
 {
-	uint64_t soft = 0, hard = 0, limit_soft, limit_hard;
-	int raised = raise_limit(*cap, &soft, &hard);
+	uint64_t limit_soft, limit_hard;
 	long err = -EFBIG;
 
 	if (sys_getrlimit(RLIMIT_FSIZE, &limit_soft, &limit_hard) == 0)
@@ -41,8 +40,6 @@ static long set_size(int fd, uint64_t *cap)
 		if (err != -EFBIG && err != -EINVAL)
 			break;
 	}
-	if (raised)
-		sys_setrlimit(RLIMIT_FSIZE, soft, hard);
 	return *cap < MIN_CAP ? -EFBIG : err;
 }
 
@@ -117,13 +114,18 @@ long store_create(const char *path, const struct store_options *options)
 {
 	uint64_t cap = options->cap ? options->cap : STORE_DEFAULT_CAP;
 	long fd = sys_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+	uint64_t soft = 0, hard = 0;
+	int raised;
 	long err;
 
 	if (fd < 0)
 		return fd;
+	raised = raise_limit(cap, &soft, &hard);
 	err = set_size((int)fd, &cap);
 	if (!err)
-		err = put_header((int)fd, options, cap);
+		err = put_header((int)fd, options, cap); /* a write beyond the limit is a signal too */
+	if (raised)
+		sys_setrlimit(RLIMIT_FSIZE, soft, hard);
 	sys_close((int)fd);
 	if (err)
 		sys_unlink(path);

@@ -36,7 +36,7 @@ int freezer_map(struct freezer *f, int fd, const char *path, struct hs_error *er
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t start = HS_CONTROL_OFF / page * page;
 
-	*f = (struct freezer){ .fd = fd };
+	*f = (struct freezer){.fd = fd};
 	f->map_size = HS_CONTROL_OFF - start + sizeof(struct hs_control);
 	f->map = mmap(NULL, f->map_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)start);
 	if (f->map == MAP_FAILED) {
@@ -74,7 +74,7 @@ void freezer_release(struct freezer *f)
 		flock(f->fd, LOCK_UN);
 	if (f->map)
 		munmap(f->map, f->map_size);
-	*f = (struct freezer){ .fd = -1 };
+	*f = (struct freezer){.fd = -1};
 }
 
 void freezer_set(struct freezer *f)

@@ -15,15 +15,15 @@
 struct hs_error;
 
 struct freezer {
-	int fd;                         /* of the store, open for writing; borrowed */
-	struct hs_control *control;     /* mapped shared */
+	int fd; /* of the store, open for writing; borrowed */
+	struct hs_control *control; /* mapped shared */
 	void *map;
 	size_t map_size;
-	bool locked;                    /* holds flock(LOCK_EX) on fd */
-	bool fenced;                    /* HS_STORE_FENCED */
-	bool doubtful;                  /* no fence could be had: a change may go unseen */
-	uint32_t seq;                   /* of the freeze that is on */
-	uint64_t since_ns;              /* when it was set */
+	bool locked; /* holds flock(LOCK_EX) on fd */
+	bool fenced; /* HS_STORE_FENCED */
+	bool doubtful; /* no fence could be had: a change may go unseen */
+	uint32_t seq; /* of the freeze that is on */
+	uint64_t since_ns; /* when it was set */
 };
 
 /*

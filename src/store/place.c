@@ -27,7 +27,7 @@
 #include "util/error.h"
 
 #define STORE_NAME "store.live"
-#define NR_PLACES 3
+#define NR_PLACES  3
 
 /* ---- where the registry is --------------------------------------------------------------- */
 
@@ -74,7 +74,9 @@ int registry_path(char *ret, size_t size, struct hs_error *err)
 		return hs_error_system(err, "make folder", path);
 	if (!own_folder(path)) {
 		if (errno == EPERM)
-			return hs_error_set(err, HS_E_STATE, "folder '%s' is not ours alone: others own it or may write to it",
+			return hs_error_set(err, HS_E_STATE,
+					    "folder '%s' is not ours alone: others own it or may "
+					    "write to it",
 					    path);
 		return hs_error_system(err, "use folder", path);
 	}
@@ -132,7 +134,8 @@ static bool listed(const struct registry_entry *entries, size_t nr, pid_t pid)
 	return false;
 }
 
-static void list_folder(const char *folder, struct registry_entry **entries, size_t *nr, size_t *alloc)
+static void list_folder(const char *folder, struct registry_entry **entries, size_t *nr,
+			size_t *alloc)
 {
 	struct dirent *d;
 	DIR *dir;
@@ -159,7 +162,8 @@ static void list_folder(const char *folder, struct registry_entry **entries, siz
 		e->pid = pid;
 		e->start_ticks = ticks;
 		/* It may go on as another program whose store is not there yet, or is not ours. */
-		if (read_entry(dirfd(dir), d->d_name, e) && store_alive(e->store) && !listed(*entries, *nr, pid))
+		if (read_entry(dirfd(dir), d->d_name, e) && store_alive(e->store) &&
+		    !listed(*entries, *nr, pid))
 			(*nr)++;
 	}
 	closedir(dir);
@@ -262,11 +266,12 @@ static int find_name(const char *target, const struct registry_entry *entries, s
 		return give_path(found->store, ret_path, size, err);
 	if (nr_found) {
 		list_names(entries, nr, target, names, sizeof(names));
-		return hs_error_set(err, HS_E_AMBIGUOUS, "%zu traced processes are named '%s': %s", nr_found,
-				    target, names);
+		return hs_error_set(err, HS_E_AMBIGUOUS, "%zu traced processes are named '%s': %s",
+				    nr_found, target, names);
 	}
 	list_names(entries, nr, NULL, names, sizeof(names));
-	return hs_error_set(err, HS_E_NOT_FOUND, "no file and no traced process is named '%s'; %s%s", target,
+	return hs_error_set(err, HS_E_NOT_FOUND,
+			    "no file and no traced process is named '%s'; %s%s", target,
 			    nr ? "traced are: " : "no process is traced", names);
 }
 
@@ -298,7 +303,9 @@ static int find_path(const char *target, char *ret_path, size_t size, struct hs_
 	if (stat(target, &st))
 		return 1;
 	if (!S_ISDIR(st.st_mode))
-		return has_magic(target) || strchr(target, '/') ? give_path(target, ret_path, size, err) : 1;
+		return has_magic(target) || strchr(target, '/')
+			       ? give_path(target, ret_path, size, err)
+			       : 1;
 	n = snprintf(inside, sizeof(inside), "%s/%s", target, STORE_NAME);
 	if (n >= (int)sizeof(inside))
 		return hs_error_set(err, HS_E_USAGE, "path '%s' is too long", target);
@@ -337,16 +344,16 @@ int target_find(const char *target, char *ret_path, size_t size, struct hs_error
 		goto out;
 	if (strchr(target, '/') || ends_like_snapshot(target)) {
 		errno = stat(target, &st) ? errno : EINVAL;
-		ret = errno == EINVAL ? give_path(target, ret_path, size, err) :
-					hs_error_system(err, "open", target);
+		ret = errno == EINVAL ? give_path(target, ret_path, size, err)
+				      : hs_error_system(err, "open", target);
 		goto out;
 	}
 	ret = find_name(target, entries, nr, ret_path, size, err);
 	if (ret == -HS_E_NOT_FOUND && !stat(target, &st)) {
 		/* It is there, then, but not ours: opening it says so. */
-		ret = S_ISDIR(st.st_mode) ?
-			      hs_error_set(err, HS_E_NOT_FOUND, "folder '%s' has no " STORE_NAME, target) :
-			      give_path(target, ret_path, size, err);
+		ret = S_ISDIR(st.st_mode) ? hs_error_set(err, HS_E_NOT_FOUND,
+							 "folder '%s' has no " STORE_NAME, target)
+					  : give_path(target, ret_path, size, err);
 	}
 out:
 	free(entries);

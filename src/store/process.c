@@ -45,7 +45,7 @@ bool process_stat_read(pid_t pid, pid_t tid, struct process_stat *ret)
 	close_paren = strrchr(buf, ')');
 	if (!open_paren || !close_paren || close_paren[1] != ' ')
 		return false;
-	*ret = (struct process_stat){ .state = close_paren[2] };
+	*ret = (struct process_stat){.state = close_paren[2]};
 	len = (size_t)(close_paren - open_paren - 1);
 	if (len >= sizeof(ret->comm))
 		len = sizeof(ret->comm) - 1;
@@ -119,8 +119,8 @@ bool process_boot_id(uint8_t ret[static 16])
 
 		if (!isxdigit((unsigned char)*p))
 			continue;
-		value = isdigit((unsigned char)*p) ? (unsigned int)(*p - '0') :
-						     (unsigned int)(tolower(*p) - 'a' + 10);
+		value = isdigit((unsigned char)*p) ? (unsigned int)(*p - '0')
+						   : (unsigned int)(tolower(*p) - 'a' + 10);
 		if (nibbles % 2)
 			ret[nibbles / 2] = (uint8_t)(ret[nibbles / 2] | value);
 		else

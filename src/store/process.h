@@ -11,10 +11,10 @@
 #include <sys/types.h>
 
 struct process_stat {
-	char state;                     /* R, S, D, T, t, Z, X, ... */
+	char state; /* R, S, D, T, t, Z, X, ... */
 	char comm[16];
 	uint32_t nr_threads;
-	uint64_t start_ticks;           /* field 22 */
+	uint64_t start_ticks; /* field 22 */
 };
 
 /* Of a process (tid 0) or of one of its threads. False if there is none (any more). */

@@ -19,17 +19,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/copy.h"
 #include "store/freeze.h"
 #include "store/process.h"
 #include "util/alloc.h"
 #include "util/error.h"
 
 #define MAX_ATTEMPTS 3u
-#define MAX_GROWTHS 20u
-#define PAUSE_US 20000u
+#define MAX_GROWTHS  20u
+#define PAUSE_US     20000u
 /* Less than the program's own patience, so that its threads need not overrun us to get on. */
-#define QUIET_NS (UINT64_C(80) * 1000000)
-#define HALTED_NS UINT64_C(1000000)
+#define QUIET_NS   (UINT64_C(80) * 1000000)
+#define HALTED_NS  UINT64_C(1000000)
 #define MAX_STRING 4096u
 
 /* What reading an array returns besides 0 and -HS_E_*: it has outgrown the memory made for it. */
@@ -87,8 +88,9 @@ static int read_at(const struct store_image *image, void *buf, uint64_t len, uin
 		if (n < 0)
 			return hs_error_system(err, "read", image->path);
 		if (!n)
-			return hs_error_set(err, HS_E_FORMAT, "'%s' is cut short: it ends at byte %llu",
-					    image->path, (unsigned long long)off);
+			return hs_error_set(err, HS_E_FORMAT,
+					    "'%s' is cut short: it ends at byte %llu", image->path,
+					    (unsigned long long)off);
 		p += n;
 		off += (uint64_t)n;
 		len -= (uint64_t)n;
@@ -152,20 +154,23 @@ static uint64_t array_count(const struct hs_array *a)
 }
 
 /* That all elements below the count lie within the file. */
-static int check_array(const struct store_image *image, unsigned int array, const struct hs_array *a,
-		       struct hs_error *err)
+static int check_array(const struct store_image *image, unsigned int array,
+		       const struct hs_array *a, struct hs_error *err)
 {
 	uint64_t count = array_count(a), bytes, end, len;
 	char name[32];
 
 	store_array_name(array, name);
 	if (a->elem_size != store_elem_size(array) || a->shift > 32)
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: the array of %s has elements of %u bytes, expected %u",
+		return hs_error_set(err, HS_E_FORMAT,
+				    "'%s' is damaged: the array of %s has elements of %u bytes, "
+				    "expected %u",
 				    image->path, name, a->elem_size, store_elem_size(array));
 	if (!count)
 		return 0;
 	if (__builtin_mul_overflow(count, a->elem_size, &bytes) || bytes > image->file_size)
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: %llu %s do not fit into %llu bytes",
+		return hs_error_set(err, HS_E_FORMAT,
+				    "'%s' is damaged: %llu %s do not fit into %llu bytes",
 				    image->path, (unsigned long long)count, name,
 				    (unsigned long long)image->file_size);
 	for (uint32_t k = 0; k < HS_NR_EXTENTS && hs_array_first(a->shift, k) < count; k++) {
@@ -175,7 +180,9 @@ static int check_array(const struct store_image *image, unsigned int array, cons
 		if (a->extent[k] < HS_DATA_OFF ||
 		    __builtin_add_overflow(a->extent[k], len * a->elem_size, &end) ||
 		    end > image->file_size)
-			return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: extent %u of %s lies at %llu, beyond %llu bytes",
+			return hs_error_set(err, HS_E_FORMAT,
+					    "'%s' is damaged: extent %u of %s lies at %llu, beyond "
+					    "%llu bytes",
 					    image->path, k, name, (unsigned long long)a->extent[k],
 					    (unsigned long long)image->file_size);
 	}
@@ -209,19 +216,25 @@ static int check_header(const struct store_image *image, struct hs_error *err)
 	if (memcmp(h->magic, HS_STORE_MAGIC, sizeof(h->magic)))
 		return hs_error_set(err, HS_E_FORMAT, "'%s' is not a store", image->path);
 	if (h->version != HS_STORE_VERSION)
-		return hs_error_set(err, HS_E_VERSION, "'%s' is a store of version %u; this heapstory reads version %u",
+		return hs_error_set(err, HS_E_VERSION,
+				    "'%s' is a store of version %u; this heapstory reads version "
+				    "%u",
 				    image->path, h->version, HS_STORE_VERSION);
 	if (h->must_know)
-		return hs_error_set(err, HS_E_VERSION, "'%s' uses features 0x%x that this heapstory does not know",
+		return hs_error_set(err, HS_E_VERSION,
+				    "'%s' uses features 0x%x that this heapstory does not know",
 				    image->path, h->must_know);
 	if (h->header_size != sizeof(*h) ||
 	    (h->arch != HS_ARCH_X86_64 && h->arch != HS_ARCH_AARCH64))
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: header of %u bytes, expected %zu, machine %u",
+		return hs_error_set(err, HS_E_FORMAT,
+				    "'%s' is damaged: header of %u bytes, expected %zu, machine %u",
 				    image->path, h->header_size, sizeof(*h), h->arch);
 	/* Compared with `used`, not with `cap`: a finished store may have lost its empty end. */
 	if (h->used > image->file_size || h->used > h->cap)
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is cut short: %llu bytes, expected %llu", image->path,
-				    (unsigned long long)image->file_size, (unsigned long long)h->used);
+		return hs_error_set(err, HS_E_FORMAT,
+				    "'%s' is cut short: %llu bytes, expected %llu", image->path,
+				    (unsigned long long)image->file_size,
+				    (unsigned long long)h->used);
 	for (unsigned int i = 0; i < HS_NR_ARRAYS; i++) {
 		int ret = check_array(image, i, &h->arrays[i], err);
 
@@ -231,7 +244,9 @@ static int check_header(const struct store_image *image, struct hs_error *err)
 	}
 	/* A small file with large holes must not make us take memory for all that it claims. */
 	if (claimed > (UINT64_C(16) << 20) && claimed / 4 > data_bytes(image))
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: it claims %llu bytes of records and holds fewer",
+		return hs_error_set(err, HS_E_FORMAT,
+				    "'%s' is damaged: it claims %llu bytes of records and holds "
+				    "fewer",
 				    image->path, (unsigned long long)claimed);
 	return 0;
 }
@@ -241,7 +256,8 @@ static int read_header(struct store_image *image, struct hs_error *err)
 	int ret;
 
 	if (image->file_size < HS_DATA_OFF)
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is cut short: %llu bytes, expected %u or more",
+		return hs_error_set(err, HS_E_FORMAT,
+				    "'%s' is cut short: %llu bytes, expected %u or more",
 				    image->path, (unsigned long long)image->file_size, HS_DATA_OFF);
 	ret = read_at(image, &image->header, sizeof(image->header), HS_HEADER_OFF, err);
 	if (ret)
@@ -255,7 +271,7 @@ static void array_release(struct store_array *a)
 {
 	if (a->data)
 		munmap(a->data, a->mapped);
-	*a = (struct store_array){ NULL, 0, 0 };
+	*a = (struct store_array){NULL, 0, 0};
 }
 
 /* Memory that has its pages, so that no fault happens while the program is held up. */
@@ -278,7 +294,8 @@ static void array_room(struct store_array *a, uint64_t bytes, bool touched)
 	array_release(a);
 	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED) {
-		fprintf(stderr, "heapstory: out of memory (%llu bytes)\n", (unsigned long long)bytes);
+		fprintf(stderr, "heapstory: out of memory (%llu bytes)\n",
+			(unsigned long long)bytes);
 		exit(2);
 	}
 	if (bytes >= (4u << 20))
@@ -310,9 +327,12 @@ static int copy_array(struct store_image *image, unsigned int array, struct hs_e
 {
 	struct hs_array *a = &image->header.arrays[array];
 	struct store_array *to = &image->arrays[array];
+	struct copy_piece pieces[HS_NR_EXTENTS];
 	uint64_t count, done = 0;
+	size_t nr = 0;
 	int ret = read_at(image, a, sizeof(*a),
-			  HS_HEADER_OFF + offsetof(struct hs_header, arrays) + array * sizeof(*a), err);
+			  HS_HEADER_OFF + offsetof(struct hs_header, arrays) + array * sizeof(*a),
+			  err);
 
 	if (!ret)
 		ret = check_array(image, array, a, err);
@@ -326,21 +346,23 @@ static int copy_array(struct store_image *image, unsigned int array, struct hs_e
 
 		if (len > count - done)
 			len = count - done;
-		ret = read_at(image, (char *)to->data + done * a->elem_size, len * a->elem_size,
-			      a->extent[k], err);
-		if (ret)
-			return ret;
+		pieces[nr++] = (struct copy_piece){(char *)to->data + done * a->elem_size,
+						   a->extent[k], len * a->elem_size};
 		done += len;
 	}
 	to->count = count;
-	return 0;
+	if (!copier_run(image->copier, pieces, nr))
+		return 0;
+	if (errno)
+		return hs_error_system(err, "read", image->path);
+	return hs_error_set(err, HS_E_FORMAT, "'%s' is cut short", image->path);
 }
 
 static int copy_store(struct store_image *image, struct hs_error *err)
 {
-	static const unsigned int first[] = { HS_ARRAY_THREADS, HS_ARRAY_RECORDS, HS_ARRAY_LINEAGES,
-					      HS_ARRAY_LONG_LINEAGES };
-	static const unsigned int last[] = { HS_ARRAY_STACKS, HS_ARRAY_NODES, HS_ARRAY_MODULES };
+	static const unsigned int first[] = {HS_ARRAY_THREADS, HS_ARRAY_RECORDS, HS_ARRAY_LINEAGES,
+					     HS_ARRAY_LONG_LINEAGES};
+	static const unsigned int last[] = {HS_ARRAY_STACKS, HS_ARRAY_NODES, HS_ARRAY_MODULES};
 	int ret = read_at(image, &image->header, sizeof(image->header), HS_HEADER_OFF, err);
 
 	for (size_t i = 0; !ret && i < sizeof(first) / sizeof(first[0]); i++)
@@ -352,7 +374,8 @@ static int copy_store(struct store_image *image, struct hs_error *err)
 	if (!ret)
 		ret = read_at(image, &image->control, sizeof(image->control), HS_CONTROL_OFF, err);
 	if (!ret)
-		ret = read_at(image, &image->messages, sizeof(image->messages), HS_MESSAGES_OFF, err);
+		ret = read_at(image, &image->messages, sizeof(image->messages), HS_MESSAGES_OFF,
+			      err);
 	return ret;
 }
 
@@ -427,8 +450,9 @@ static bool still_stuck(struct store_image *image, uint32_t nr_stuck)
 		if (!copied[i].in)
 			continue;
 		nr++;
-		if (read_at(image, &in, sizeof(in), a->extent[k] +
-			    (i - hs_array_first(a->shift, k)) * a->elem_size, NULL) ||
+		if (read_at(image, &in, sizeof(in),
+			    a->extent[k] + (i - hs_array_first(a->shift, k)) * a->elem_size,
+			    NULL) ||
 		    !in || !slot_halted(image, i))
 			return false;
 	}
@@ -475,7 +499,8 @@ static int copy_live(struct store_image *image, struct hs_error *err)
 			continue;
 		}
 		if (ret == GREW)
-			ret = hs_error_set(err, HS_E_STATE, "'%s' grows too fast to be copied", image->path);
+			ret = hs_error_set(err, HS_E_STATE, "'%s' grows too fast to be copied",
+					   image->path);
 		image->attempts++;
 		if (ret || whole || image->attempts >= MAX_ATTEMPTS)
 			break;
@@ -516,7 +541,9 @@ static uint64_t last_sign_ms(const struct store_image *image)
 	for (uint64_t i = 0; i < a[HS_ARRAY_LINEAGES].count; i++)
 		ms = later(ms, ((struct hs_lineage *)a[HS_ARRAY_LINEAGES].data)[i].head.changed);
 	for (uint64_t i = 0; i < a[HS_ARRAY_LONG_LINEAGES].count; i++)
-		ms = later(ms, ((struct hs_long_lineage *)a[HS_ARRAY_LONG_LINEAGES].data)[i].head.changed);
+		ms = later(
+			ms,
+			((struct hs_long_lineage *)a[HS_ARRAY_LONG_LINEAGES].data)[i].head.changed);
 	for (uint64_t i = 0; i < a[HS_ARRAY_THREADS].count; i++)
 		ms = later(ms, ((struct hs_thread *)a[HS_ARRAY_THREADS].data)[i].born_tick);
 	for (unsigned int i = 0; i < HS_NR_MESSAGES; i++)
@@ -532,7 +559,8 @@ static int copy_dead(struct store_image *image, struct hs_error *err)
 	if (!ret)
 		ret = copy_store(image, err);
 	if (ret == GREW)
-		ret = hs_error_set(err, HS_E_STATE, "'%s' is being written by a program that cannot be found",
+		ret = hs_error_set(err, HS_E_STATE,
+				   "'%s' is being written by a program that cannot be found",
 				   image->path);
 	if (ret)
 		return ret;
@@ -569,9 +597,11 @@ static int image_open(const char *path, struct store_image *ret, bool *ret_writa
 	ret->path = xstrdup(path);
 	res = read_header(ret, err);
 	if (!res && ret->header.state > HS_STATE_EXECED)
-		res = hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: state %u", path, ret->header.state);
+		res = hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: state %u", path,
+				   ret->header.state);
 	if (!res && ret->header.state == HS_STATE_NEW)
-		res = hs_error_set(err, HS_E_STATE, "no program has begun to record into '%s'", path);
+		res = hs_error_set(err, HS_E_STATE, "no program has begun to record into '%s'",
+				   path);
 	if (!res)
 		ret->alive = header_alive(&ret->header);
 	return res;
@@ -584,9 +614,15 @@ int store_image_read(const char *path, struct store_image *ret, struct hs_error 
 
 	if (!res && ret->alive && !writable)
 		res = hs_error_set(err, HS_E_SYSTEM,
-				   "cannot open '%s' for writing, which a running program's store needs", path);
-	if (!res)
+				   "cannot open '%s' for writing, which a running program's store "
+				   "needs",
+				   path);
+	if (!res) {
+		ret->copier = copier_new(ret->fd);
 		res = ret->alive ? copy_live(ret, err) : copy_dead(ret, err);
+		copier_free(ret->copier);
+		ret->copier = NULL;
+	}
 	if (res)
 		store_image_release(ret);
 	return res;
@@ -615,7 +651,8 @@ int store_image_string(const struct store_image *image, uint64_t off, char **ret
 		return 0;
 	}
 	if (off < HS_DATA_OFF || off >= image->file_size)
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: a string lies at %llu, beyond %llu bytes",
+		return hs_error_set(err, HS_E_FORMAT,
+				    "'%s' is damaged: a string lies at %llu, beyond %llu bytes",
 				    image->path, (unsigned long long)off,
 				    (unsigned long long)image->file_size);
 	if (len > image->file_size - off)
@@ -624,8 +661,9 @@ int store_image_string(const struct store_image *image, uint64_t off, char **ret
 	if (res)
 		return res;
 	if (!memchr(buf, 0, len))
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: the string at %llu does not end",
-				    image->path, (unsigned long long)off);
+		return hs_error_set(err, HS_E_FORMAT,
+				    "'%s' is damaged: the string at %llu does not end", image->path,
+				    (unsigned long long)off);
 	*ret = xstrdup(buf);
 	return 0;
 }

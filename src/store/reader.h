@@ -15,13 +15,14 @@
 
 #include "store/format.h"
 
+struct copier;
 struct hs_error;
 
 /* Copy of one array: elements [0, count), each of the size that format.h gives it. */
 struct store_array {
-	void *data;                     /* own mapping, page aligned; NULL if count is 0 */
+	void *data; /* own mapping, page aligned; NULL if count is 0 */
 	uint64_t count;
-	size_t mapped;                  /* bytes */
+	size_t mapped; /* bytes */
 };
 
 /*
@@ -29,19 +30,20 @@ struct store_array {
  * sorts the records where they lie).
  */
 struct store_image {
-	int fd;                         /* the store, for strings */
+	int fd; /* the store, for strings */
+	struct copier *copier; /* reads arrays; only while copying */
 	char *path;
 	uint64_t file_size;
 	struct hs_header header;
 	struct hs_control control;
 	struct hs_messages messages;
 	struct store_array arrays[HS_NR_ARRAYS];
-	bool alive;                     /* its process ran when it was copied */
-	bool consistent;                /* nothing was written while it was copied */
-	uint32_t attempts;              /* freezes it took; 0: none was needed */
-	uint32_t nr_stuck;              /* threads read as they stood, in the middle of a change */
-	uint64_t taken_ms;              /* since the tracer's start; of a dead one: the last time it shows */
-	uint64_t held_ns;               /* how long the program was held up */
+	bool alive; /* its process ran when it was copied */
+	bool consistent; /* nothing was written while it was copied */
+	uint32_t attempts; /* freezes it took; 0: none was needed */
+	uint32_t nr_stuck; /* threads read as they stood, in the middle of a change */
+	uint64_t taken_ms; /* since the tracer's start; of a dead one: the last time it shows */
+	uint64_t held_ns; /* how long the program was held up */
 };
 
 /*
@@ -66,13 +68,13 @@ int store_image_string(const struct store_image *image, uint64_t off, char **ret
 /* What `list` and `mode` want to know; read without a freeze. */
 struct store_summary {
 	uint32_t pid, state, flags, generation;
-	uint32_t mode;                  /* enum hs_mode */
+	uint32_t mode; /* enum hs_mode */
 	int64_t live_bytes, live_count; /* what the threads are in the middle of may be missing */
 	uint64_t start_real_ns, start_after_ms;
-	uint64_t since_ms;              /* when the mode was set, after the tracer's start */
-	uint64_t now_ms;                /* after the tracer's start; 0 if the process is gone */
+	uint64_t since_ms; /* when the mode was set, after the tracer's start */
+	uint64_t now_ms; /* after the tracer's start; 0 if the process is gone */
 	uint64_t nr_snapshots;
-	uint64_t supervisor;            /* pid, or 0 */
+	uint64_t supervisor; /* pid, or 0 */
 	char comm[16];
 	bool alive;
 };

@@ -22,11 +22,11 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file is little-endian");
 
-#define LEVEL_SMALL 3
-#define LEVEL_LARGE 1
-#define LARGE_BYTES (4u << 20)
+#define LEVEL_SMALL	 3
+#define LEVEL_LARGE	 1
+#define LARGE_BYTES	 (4u << 20)
 #define SKIPPABLE_HEADER 8u
-#define MAX_HEADER 4096u
+#define MAX_HEADER	 4096u
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
@@ -51,7 +51,8 @@ static int read_at(const struct snapshot_file *file, void *buf, uint64_t len, ui
 		if (n < 0)
 			return hs_error_system(err, "read", file->path);
 		if (!n)
-			return hs_error_set(err, HS_E_FORMAT, "'%s' is cut short: it ends at byte %" PRIu64,
+			return hs_error_set(err, HS_E_FORMAT,
+					    "'%s' is cut short: it ends at byte %" PRIu64,
 					    file->path, off);
 		p += n;
 		off += (uint64_t)n;
@@ -65,15 +66,21 @@ static int check_header(const struct snapshot_file *file, struct hs_error *err)
 	const struct hs_file_header *h = &file->header;
 
 	if (h->version != HS_FILE_VERSION)
-		return hs_error_set(err, HS_E_VERSION, "'%s' is a snapshot of version %u; this heapstory reads version %u",
+		return hs_error_set(err, HS_E_VERSION,
+				    "'%s' is a snapshot of version %u; this heapstory reads "
+				    "version %u",
 				    file->path, h->version, HS_FILE_VERSION);
 	if (h->must_know)
-		return hs_error_set(err, HS_E_VERSION, "'%s' uses features 0x%x that this heapstory does not know",
+		return hs_error_set(err, HS_E_VERSION,
+				    "'%s' uses features 0x%x that this heapstory does not know",
 				    file->path, h->must_know);
 	if (h->header_size < sizeof(*h) || h->header_size > MAX_HEADER ||
 	    h->word_size != HS_FILE_WORD_SIZE)
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: header of %u bytes, expected %zu; words of %u, expected %u",
-				    file->path, h->header_size, sizeof(*h), h->word_size, HS_FILE_WORD_SIZE);
+		return hs_error_set(err, HS_E_FORMAT,
+				    "'%s' is damaged: header of %u bytes, expected %zu; words of "
+				    "%u, expected %u",
+				    file->path, h->header_size, sizeof(*h), h->word_size,
+				    HS_FILE_WORD_SIZE);
 	return 0;
 }
 
@@ -84,21 +91,31 @@ static int check_entry(const struct snapshot_file *file, size_t nr, uint64_t exp
 	const struct hs_chunk *c = &file->chunks[nr];
 
 	if (c->offset != expected)
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: chunk %zu lies at %" PRIu64 ", expected %" PRIu64,
+		return hs_error_set(err, HS_E_FORMAT,
+				    "'%s' is damaged: chunk %zu lies at %" PRIu64 ", expected "
+										  "%" PRIu64,
 				    file->path, nr, c->offset, expected);
 	if (c->bytes > file->size - c->offset)
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: chunk %zu of %" PRIu64 " bytes at %" PRIu64 " leaves the file",
+		return hs_error_set(err, HS_E_FORMAT,
+				    "'%s' is damaged: chunk %zu of %" PRIu64 " bytes at %" PRIu64
+				    " leaves the file",
 				    file->path, nr, c->bytes, c->offset);
 	if (c->raw_bytes > HS_CHUNK_FREE_BYTES &&
 	    (c->raw_bytes - HS_CHUNK_FREE_BYTES) / HS_CHUNK_MAX_RATIO > c->bytes)
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: chunk %zu claims %" PRIu64 " bytes out of %" PRIu64,
+		return hs_error_set(err, HS_E_FORMAT,
+				    "'%s' is damaged: chunk %zu claims %" PRIu64 " bytes out of "
+										 "%" PRIu64,
 				    file->path, nr, c->raw_bytes, c->bytes);
 	if (c->items > c->raw_bytes)
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: chunk %zu claims %" PRIu64 " items in %" PRIu64 " bytes",
+		return hs_error_set(err, HS_E_FORMAT,
+				    "'%s' is damaged: chunk %zu claims %" PRIu64 " items in "
+										 "%" PRIu64 " byte"
+											    "s",
 				    file->path, nr, c->items, c->raw_bytes);
 	for (size_t i = 0; i < nr; i++) {
 		if (!memcmp(file->chunks[i].id, c->id, sizeof(c->id)))
-			return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: chunks %zu and %zu have the same id",
+			return hs_error_set(err, HS_E_FORMAT,
+					    "'%s' is damaged: chunks %zu and %zu have the same id",
 					    file->path, i, nr);
 	}
 	return 0;
@@ -117,7 +134,9 @@ static int check_table(const struct snapshot_file *file, const struct hs_file_tr
 		expected += file->chunks[i].bytes;
 	}
 	if (expected != trailer->table_off)
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: the chunks end at %" PRIu64 ", expected %" PRIu64,
+		return hs_error_set(err, HS_E_FORMAT,
+				    "'%s' is damaged: the chunks end at %" PRIu64 ", expected "
+										  "%" PRIu64,
 				    file->path, expected, trailer->table_off);
 	return 0;
 }
@@ -143,7 +162,9 @@ static int check_sum(const struct snapshot_file *file, const struct hs_file_trai
 	sum = XXH3_64bits_digest(state);
 	XXH3_freeState(state);
 	if (sum != trailer->checksum)
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: checksum of header and table is %016" PRIx64 ", expected %016" PRIx64,
+		return hs_error_set(err, HS_E_FORMAT,
+				    "'%s' is damaged: checksum of header and table is %016" PRIx64
+				    ", expected %016" PRIx64,
 				    file->path, sum, trailer->checksum);
 	return 0;
 }
@@ -155,20 +176,23 @@ static int read_table(struct snapshot_file *file, struct hs_error *err)
 	int ret;
 
 	if (file->size < file->header.header_size + sizeof(trailer))
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is cut short: %" PRIu64 " bytes", file->path,
-				    file->size);
+		return hs_error_set(err, HS_E_FORMAT, "'%s' is cut short: %" PRIu64 " bytes",
+				    file->path, file->size);
 	trailer_off = file->size - sizeof(trailer);
 	ret = read_at(file, &trailer, sizeof(trailer), trailer_off, err);
 	if (ret)
 		return ret;
 	if (memcmp(trailer.magic, HS_FILE_END_MAGIC, sizeof(trailer.magic)))
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is cut short or damaged: no end mark at %" PRIu64,
+		return hs_error_set(err, HS_E_FORMAT,
+				    "'%s' is cut short or damaged: no end mark at %" PRIu64,
 				    file->path, trailer_off);
 	table_bytes = (uint64_t)trailer.nr_chunks * sizeof(*file->chunks);
 	if (trailer.file_size != file->size || trailer.nr_chunks > HS_FILE_MAX_CHUNKS ||
 	    table_bytes > trailer_off || trailer.table_off != trailer_off - table_bytes ||
 	    trailer.table_off < file->header.header_size)
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: %" PRIu64 " bytes, expected %" PRIu64 " with %u chunks and a table at %" PRIu64,
+		return hs_error_set(err, HS_E_FORMAT,
+				    "'%s' is damaged: %" PRIu64 " bytes, expected %" PRIu64
+				    " with %u chunks and a table at %" PRIu64,
 				    file->path, file->size, trailer.file_size, trailer.nr_chunks,
 				    trailer.table_off);
 	file->nr_chunks = trailer.nr_chunks;
@@ -190,9 +214,11 @@ static int read_file(struct snapshot_file *file, struct hs_error *err)
 	if (!have)
 		return hs_error_set(err, HS_E_FORMAT, "'%s' is empty", file->path);
 	if (memcmp(file->header.magic, HS_FILE_MAGIC, magic))
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is neither a snapshot nor a store", file->path);
+		return hs_error_set(err, HS_E_FORMAT, "'%s' is neither a snapshot nor a store",
+				    file->path);
 	if (have < sizeof(file->header))
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is cut short: %zu bytes", file->path, have);
+		return hs_error_set(err, HS_E_FORMAT, "'%s' is cut short: %zu bytes", file->path,
+				    have);
 	ret = check_header(file, err);
 	return ret ? ret : read_table(file, err);
 }
@@ -202,7 +228,7 @@ int snapshot_file_open_data(const uint8_t *data, size_t len, const char *name,
 {
 	int res;
 
-	*ret = (struct snapshot_file){ .fd = -1, .data = data, .size = len, .path = xstrdup(name) };
+	*ret = (struct snapshot_file){.fd = -1, .data = data, .size = len, .path = xstrdup(name)};
 	res = read_file(ret, err);
 	if (res)
 		snapshot_file_close(ret);
@@ -214,7 +240,8 @@ int snapshot_file_open(const char *path, struct snapshot_file *ret, struct hs_er
 	struct stat st;
 	int res = 0;
 
-	*ret = (struct snapshot_file){ .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) };
+	*ret = (struct snapshot_file){
+		.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
 	if (ret->fd < 0)
 		return hs_error_system(err, "open", path);
 	ret->path = xstrdup(path);
@@ -237,7 +264,7 @@ void snapshot_file_close(struct snapshot_file *file)
 		close(file->fd);
 	free(file->path);
 	free(file->chunks);
-	*file = (struct snapshot_file){ .fd = -1 };
+	*file = (struct snapshot_file){.fd = -1};
 }
 
 uint32_t snapshot_chunk_id(const struct hs_chunk *chunk)
@@ -257,8 +284,12 @@ const struct hs_chunk *snapshot_file_find(const struct snapshot_file *file, uint
 static int damaged(const struct snapshot_file *file, const struct hs_chunk *chunk,
 		   struct hs_error *err, const char *problem, uint64_t found, uint64_t expected)
 {
-	return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: chunk '%.4s' at %" PRIu64 ": %s %" PRIx64 ", expected %" PRIx64,
-			    file->path, (const char *)chunk->id, chunk->offset, problem, found, expected);
+	return hs_error_set(err, HS_E_FORMAT,
+			    "'%s' is damaged: chunk '%.4s' at %" PRIu64 ": %s %" PRIx64 ", "
+											"expected "
+											"%" PRIx64,
+			    file->path, (const char *)chunk->id, chunk->offset, problem, found,
+			    expected);
 }
 
 static int unpack(const struct snapshot_file *file, const struct hs_chunk *chunk, uint8_t **packed,
@@ -286,8 +317,8 @@ static int unpack(const struct snapshot_file *file, const struct hs_chunk *chunk
 	return 0;
 }
 
-int snapshot_file_load(const struct snapshot_file *file, const struct hs_chunk *chunk, uint8_t **ret,
-		       struct hs_error *err)
+int snapshot_file_load(const struct snapshot_file *file, const struct hs_chunk *chunk,
+		       uint8_t **ret, struct hs_error *err)
 {
 	uint8_t *packed = xmalloc(chunk->bytes);
 	int res = read_at(file, packed, chunk->bytes, chunk->offset, err);
@@ -313,7 +344,7 @@ int snapshot_writer_open(struct snapshot_writer *w, const char *path, struct hs_
 {
 	int ret;
 
-	*w = (struct snapshot_writer){ .out = TEMPFILE_INIT };
+	*w = (struct snapshot_writer){.out = TEMPFILE_INIT};
 	ret = tempfile_open(&w->out, path, err);
 	if (ret)
 		return ret;
@@ -351,7 +382,7 @@ static size_t pack(struct snapshot_writer *w, const void *data, size_t len, uint
 	if (n < least) {
 		pad = least - n;
 		memset(packed + n, 0, SKIPPABLE_HEADER + pad);
-		packed[n] = 0x50;               /* magic 0x184D2A50, then the length */
+		packed[n] = 0x50; /* magic 0x184D2A50, then the length */
 		packed[n + 1] = 0x2a;
 		packed[n + 2] = 0x4d;
 		packed[n + 3] = 0x18;
@@ -395,7 +426,7 @@ static void writer_release(struct snapshot_writer *w)
 {
 	free(w->chunks);
 	ZSTD_freeCCtx(w->zstd);
-	*w = (struct snapshot_writer){ .out = TEMPFILE_INIT };
+	*w = (struct snapshot_writer){.out = TEMPFILE_INIT};
 }
 
 int snapshot_writer_commit(struct snapshot_writer *w, struct hs_error *err)

@@ -18,12 +18,12 @@ struct hs_error;
 /* ---- reading ---- */
 
 struct snapshot_file {
-	int fd;                         /* -1: the bytes are in `data` */
-	const uint8_t *data;            /* borrowed */
+	int fd; /* -1: the bytes are in `data` */
+	const uint8_t *data; /* borrowed */
 	char *path;
 	uint64_t size;
 	struct hs_file_header header;
-	struct hs_chunk *chunks;        /* by offset, without gaps */
+	struct hs_chunk *chunks; /* by offset, without gaps */
 	size_t nr_chunks;
 };
 
@@ -44,8 +44,8 @@ uint32_t snapshot_chunk_id(const struct hs_chunk *chunk);
  * Reads, checks and unpacks a chunk: raw_bytes bytes at *ret for free(). 0 or -HS_E_*; the text
  * says chunk, offset, what was found and expected.
  */
-int snapshot_file_load(const struct snapshot_file *file, const struct hs_chunk *chunk, uint8_t **ret,
-		       struct hs_error *err);
+int snapshot_file_load(const struct snapshot_file *file, const struct hs_chunk *chunk,
+		       uint8_t **ret, struct hs_error *err);
 
 /* ---- writing ---- */
 
@@ -55,7 +55,7 @@ struct snapshot_writer {
 	struct hs_chunk *chunks;
 	size_t nr_chunks, alloc;
 	uint64_t offset;
-	void *zstd;                     /* ZSTD_CCtx */
+	void *zstd; /* ZSTD_CCtx */
 };
 
 /* Starts a file that will appear at path. Then _commit() or _abort(), each of which releases w. */

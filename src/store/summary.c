@@ -31,7 +31,9 @@ static int read_parts(int fd, const char *path, struct hs_header *h, struct hs_c
 	    memcmp(h->magic, HS_STORE_MAGIC, sizeof(h->magic)))
 		return hs_error_set(err, HS_E_FORMAT, "'%s' is not a store", path);
 	if (h->version != HS_STORE_VERSION || h->must_know || h->header_size != sizeof(*h))
-		return hs_error_set(err, HS_E_VERSION, "'%s' is a store of version %u; this heapstory reads version %u",
+		return hs_error_set(err, HS_E_VERSION,
+				    "'%s' is a store of version %u; this heapstory reads version "
+				    "%u",
 				    path, h->version, HS_STORE_VERSION);
 	return 0;
 }
@@ -50,10 +52,13 @@ static void add_unflushed(int fd, const struct hs_header *h, struct store_summar
 		struct hs_thread t;
 
 		if (k >= HS_NR_EXTENTS ||
-		    !read_whole(fd, &t, sizeof(t), a->extent[k] + (i - hs_array_first(a->shift, k)) * sizeof(t)))
+		    !read_whole(fd, &t, sizeof(t),
+				a->extent[k] + (i - hs_array_first(a->shift, k)) * sizeof(t)))
 			return;
-		ret->live_bytes = (int64_t)((uint64_t)ret->live_bytes + (uint64_t)t.unflushed_bytes);
-		ret->live_count = (int64_t)((uint64_t)ret->live_count + (uint64_t)t.unflushed_count);
+		ret->live_bytes =
+			(int64_t)((uint64_t)ret->live_bytes + (uint64_t)t.unflushed_bytes);
+		ret->live_count =
+			(int64_t)((uint64_t)ret->live_count + (uint64_t)t.unflushed_count);
 	}
 }
 
@@ -123,11 +128,11 @@ static void switch_mode(struct hs_control *c, uint32_t mode, uint64_t now_ms)
 	do {
 		old = word & HS_CONTROL_MODE;
 		/* Blocks that are known are followed until they are gone. */
-		new = mode == HS_MODE_OFF && old != HS_MODE_OFF ? (uint32_t)HS_MODE_DRAIN : mode;
+		new = mode == HS_MODE_OFF &&old != HS_MODE_OFF ? (uint32_t)HS_MODE_DRAIN : mode;
 		if (old == new)
 			return;
-	} while (!__atomic_compare_exchange_n(&c->word, &word, (word & ~HS_CONTROL_MODE) | new, false,
-					      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+	} while (!__atomic_compare_exchange_n(&c->word, &word, (word & ~HS_CONTROL_MODE) | new,
+					      false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 	if (recording(old) && now_ms > c->mode_since_ms)
 		c->live_ms += now_ms - c->mode_since_ms;
 	c->mode_since_ms = now_ms;
@@ -136,7 +141,7 @@ static void switch_mode(struct hs_control *c, uint32_t mode, uint64_t now_ms)
 int store_mode_set(const char *path, enum hs_mode mode, struct hs_error *err)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct freezer f = { .fd = -1 };
+	struct freezer f = {.fd = -1};
 	struct hs_header h;
 	struct hs_control c;
 	int res;
@@ -145,14 +150,17 @@ int store_mode_set(const char *path, enum hs_mode mode, struct hs_error *err)
 		return hs_error_system(err, "open", path);
 	res = read_parts(fd, path, &h, &c, err);
 	if (!res && !runs(&h))
-		res = hs_error_set(err, HS_E_STATE, "the program of '%s' does not run any more", path);
+		res = hs_error_set(err, HS_E_STATE, "the program of '%s' does not run any more",
+				   path);
 	if (!res && h.state == HS_STATE_STOPPED)
-		res = hs_error_set(err, HS_E_STATE, "process %u has stopped recording for good", h.pid);
+		res = hs_error_set(err, HS_E_STATE, "process %u has stopped recording for good",
+				   h.pid);
 	if (!res)
 		res = freezer_init(&f, fd, h.flags, path, err);
 	if (!res)
-		switch_mode(f.control, mode, monotonic_ns() > h.start_ns ?
-						     (monotonic_ns() - h.start_ns) / 1000000 : 0);
+		switch_mode(f.control, mode,
+			    monotonic_ns() > h.start_ns ? (monotonic_ns() - h.start_ns) / 1000000
+							: 0);
 	freezer_release(&f);
 	close(fd);
 	return res;

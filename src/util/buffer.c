@@ -16,7 +16,7 @@
 void buffer_clear(struct buffer *b)
 {
 	free(b->data);
-	*b = (struct buffer){ NULL, 0, 0 };
+	*b = (struct buffer){NULL, 0, 0};
 }
 
 uint8_t *buffer_reserve(struct buffer *b, size_t more)
@@ -74,7 +74,7 @@ char *buffer_detach(struct buffer *b)
 {
 	char *s = buffer_string(b);
 
-	*b = (struct buffer){ NULL, 0, 0 };
+	*b = (struct buffer){NULL, 0, 0};
 	return s;
 }
 

@@ -14,16 +14,16 @@
 #include <stdint.h>
 
 struct cursor {
-	const uint8_t *data;            /* borrowed */
-	size_t len, pos;                /* pos <= len */
+	const uint8_t *data; /* borrowed */
+	size_t len, pos; /* pos <= len */
 	bool bad;
-	size_t bad_pos;                 /* where the read that failed began */
-	const char *problem;            /* "unexpected end", ...; NULL while all is well */
+	size_t bad_pos; /* where the read that failed began */
+	const char *problem; /* "unexpected end", ...; NULL while all is well */
 };
 
 static inline struct cursor cursor_of(const void *data, size_t len)
 {
-	return (struct cursor){ (const uint8_t *)data, len, 0, false, 0, NULL };
+	return (struct cursor){(const uint8_t *)data, len, 0, false, 0, NULL};
 }
 
 static inline size_t cursor_left(const struct cursor *c)

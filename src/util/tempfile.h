@@ -16,14 +16,17 @@
 struct hs_error;
 
 struct tempfile {
-	int fd;                         /* -1: none */
-	char *path;                     /* where it will be; links have been followed */
-	char *temp;                     /* name until then; NULL: has none */
-	char *shown;                    /* path as the user gave it, for messages */
-	bool direct;                    /* written in place */
+	int fd; /* -1: none */
+	char *path; /* where it will be; links have been followed */
+	char *temp; /* name until then; NULL: has none */
+	char *shown; /* path as the user gave it, for messages */
+	bool direct; /* written in place */
 };
 
-#define TEMPFILE_INIT { -1, NULL, NULL, NULL, false }
+#define TEMPFILE_INIT                       \
+	{                                   \
+		-1, NULL, NULL, NULL, false \
+	}
 
 /* Starts a file for path. 0 or -HS_E_SYSTEM. Then either tempfile_commit() or tempfile_abort(). */
 int tempfile_open(struct tempfile *t, const char *path, struct hs_error *err);

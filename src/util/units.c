@@ -19,7 +19,7 @@ struct decimal {
 
 static int parse_decimal(const char *text, struct decimal *ret, const char **ret_rest)
 {
-	struct decimal d = { 0, 0, 1 };
+	struct decimal d = {0, 0, 1};
 	const char *p = text;
 
 	if (!isdigit((unsigned char)*p))
@@ -34,7 +34,7 @@ static int parse_decimal(const char *text, struct decimal *ret, const char **ret
 			return -1;
 		for (; isdigit((unsigned char)*p); p++) {
 			if (d.scale >= 1000000)
-				continue;       /* finer than anyone means */
+				continue; /* finer than anyone means */
 			d.fraction = d.fraction * 10 + (uint64_t)(*p - '0');
 			d.scale *= 10;
 		}
@@ -79,12 +79,12 @@ int units_parse_duration(const char *text, uint64_t *ret_ns)
 		const char *name;
 		uint64_t ns;
 	} units[] = {
-		{ "", 1000000000 },
-		{ "ms", 1000000 },
-		{ "s", 1000000000 },
-		{ "m", UINT64_C(60) * 1000000000 },
-		{ "h", UINT64_C(3600) * 1000000000 },
-		{ "d", UINT64_C(86400) * 1000000000 },
+		{"", 1000000000},
+		{"ms", 1000000},
+		{"s", 1000000000},
+		{"m", UINT64_C(60) * 1000000000},
+		{"h", UINT64_C(3600) * 1000000000},
+		{"d", UINT64_C(86400) * 1000000000},
 	};
 	struct decimal d;
 	const char *rest;

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define UNITS_LEN 32u                   /* room that any of these texts needs, with its 0 */
+#define UNITS_LEN 32u /* room that any of these texts needs, with its 0 */
 
 /* "4096", "4k", "1m", "2g", "1t" (1024), upper case too. 0, or -1 if it is no size or too large. */
 int units_parse_size(const char *text, uint64_t *ret_bytes);

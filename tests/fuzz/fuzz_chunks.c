@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_KINDS 32u
+#define MAX_KINDS    32u
 #define CHANGE_BYTES 4u
 
 /* The sound one. */
@@ -37,7 +37,8 @@ static void make_base(void)
 	f = fake_store_new(path, 8u << 20);
 	fake_small(f);
 	for (uint32_t i = 0; i < 20; i++)
-		fake_resize(f, fake_block(f, 0x100000 + i * 4096, i * 10, 1, 1, i), 100 * i, 2, i + 1);
+		fake_resize(f, fake_block(f, 0x100000 + i * 4096, i * 10, 1, 1, i), 100 * i, 2,
+			    i + 1);
 	if (snapshot_open(path, &s, &err))
 		abort();
 	fake_store_free(f, true);
@@ -51,7 +52,8 @@ static void make_base(void)
 }
 
 /* Applies the changes that are meant for this kind; its items too may change. */
-static uint8_t *changed(size_t kind, const uint8_t *data, size_t len, uint64_t *items, size_t *ret_len)
+static uint8_t *changed(size_t kind, const uint8_t *data, size_t len, uint64_t *items,
+			size_t *ret_len)
 {
 	size_t raw_len = base.raw[kind].len;
 	uint8_t *raw = malloc(raw_len + 1);
@@ -106,7 +108,7 @@ void fuzz_one(const uint8_t *data, size_t len)
 		free(exact);
 	}
 	if (!bad && snapshot_valid(s, &problem)) {
-		struct buffer b = { NULL, 0, 0 };
+		struct buffer b = {NULL, 0, 0};
 
 		for (size_t i = 0; i < base.nr; i++)
 			snap_chunk_kinds[i].encode(s, &b);

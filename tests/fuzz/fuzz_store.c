@@ -18,9 +18,9 @@
 #define CAP (UINT64_C(1) << 20)
 
 static struct {
-	uint8_t *image;                 /* the sound store */
+	uint8_t *image; /* the sound store */
 	uint64_t used;
-	int fd;                         /* where the changed one goes, 0: not made yet */
+	int fd; /* where the changed one goes, 0: not made yet */
 	uint8_t *map;
 	char path[64];
 } base;
@@ -34,7 +34,8 @@ static void make_base(void)
 	f = fake_store_new(base.path, CAP);
 	fake_small(f);
 	for (uint32_t i = 0; i < 10; i++)
-		fake_resize(f, fake_block(f, 0x100000 + i * 4096, i * 10, 1, 1, i), 100 * i, 2, i + 1);
+		fake_resize(f, fake_block(f, 0x100000 + i * 4096, i * 10, 1, 1, i), 100 * i, 2,
+			    i + 1);
 	for (uint32_t i = 0; i < 40; i++)
 		fake_resize(f, 3, 1000 + i, 1, i);
 	t = fake_slot(f, 2);

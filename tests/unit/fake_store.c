@@ -144,7 +144,7 @@ uint32_t fake_module(struct fake_store *f, const char *path, uint64_t start, uin
 	m->end = start + len;
 	m->path_off = fake_string(f, path);
 	m->nr_segments = 1;
-	m->segments[0] = (struct hs_segment){ start, start + len, 0 };
+	m->segments[0] = (struct hs_segment){start, start + len, 0};
 	m->build_id_len = 20;
 	memset(m->build_id, (int)nr, 20);
 	return nr;
@@ -282,12 +282,13 @@ static void add_step(struct fake_store *f, struct hs_record *r, struct hs_lineag
 	head->nr_steps = n + 1;
 }
 
-void fake_resize(struct fake_store *f, uint32_t record, uint64_t size, uint32_t stack, uint32_t ticks)
+void fake_resize(struct fake_store *f, uint32_t record, uint64_t size, uint32_t stack,
+		 uint32_t ticks)
 {
 	struct hs_record *r = fake_record(f, record);
 	struct hs_lineage_head *head = lineage_of(f, r);
 	uint32_t slot = (uint32_t)(r->serial >> HS_SERIAL_SLOT_SHIFT);
-	struct hs_step step = { size, stack, ticks };
+	struct hs_step step = {size, stack, ticks};
 	uint64_t old;
 
 	if (!head) {

@@ -15,7 +15,7 @@
 
 struct fake_store {
 	char *path;
-	char *base;                     /* the file, mapped shared */
+	char *base; /* the file, mapped shared */
 	uint64_t cap;
 	struct hs_header *header;
 	struct hs_control *control;
@@ -53,7 +53,8 @@ void fake_free_block(struct fake_store *f, uint32_t record);
  * realloc of a block where it lies: its first gives it a lineage, the fifth a long one. Adds a
  * step if it grows.
  */
-void fake_resize(struct fake_store *f, uint32_t record, uint64_t size, uint32_t stack, uint32_t ticks);
+void fake_resize(struct fake_store *f, uint32_t record, uint64_t size, uint32_t stack,
+		 uint32_t ticks);
 struct hs_cell *fake_cell(struct fake_store *f, uint32_t shard, uint32_t stack);
 
 /* A module, two stacks, two threads and three blocks, one of them resized: something to start from. */

@@ -50,7 +50,7 @@ static int remove_dir(void **state)
 static struct snapshot *open_good(const char *path)
 {
 	struct snapshot *s = NULL;
-	struct hs_error err = { 0 };
+	struct hs_error err = {0};
 
 	if (snapshot_open(path, &s, &err))
 		fail_msg("%s: %s", path, err.text);
@@ -120,7 +120,8 @@ static void assert_same(const struct snapshot *a, const struct snapshot *b)
 	assert_int_equal(a->nr_modules, b->nr_modules);
 	for (size_t i = 0; i < a->nr_modules; i++) {
 		assert_string_equal(a->modules[i].path, b->modules[i].path);
-		assert_memory_equal(a->modules[i].build_id, b->modules[i].build_id, HS_BUILD_ID_LEN);
+		assert_memory_equal(a->modules[i].build_id, b->modules[i].build_id,
+				    HS_BUILD_ID_LEN);
 		assert_memory_equal(a->modules[i].segments, b->modules[i].segments,
 				    sizeof(a->modules[i].segments));
 	}
@@ -150,9 +151,12 @@ static void assert_same(const struct snapshot *a, const struct snapshot *b)
 		assert_int_equal(x->nr_kept, y->nr_kept);
 		assert_int_equal(x->nr_first, y->nr_first);
 		for (uint32_t j = 0; j < x->nr_kept; j++) {
-			assert_int_equal(a->steps[x->first_step + j].size, b->steps[y->first_step + j].size);
-			assert_int_equal(a->steps[x->first_step + j].ms, b->steps[y->first_step + j].ms);
-			assert_int_equal(a->steps[x->first_step + j].stack, b->steps[y->first_step + j].stack);
+			assert_int_equal(a->steps[x->first_step + j].size,
+					 b->steps[y->first_step + j].size);
+			assert_int_equal(a->steps[x->first_step + j].ms,
+					 b->steps[y->first_step + j].ms);
+			assert_int_equal(a->steps[x->first_step + j].stack,
+					 b->steps[y->first_step + j].stack);
 		}
 	}
 	assert_int_equal(a->nr_threads, b->nr_threads);
@@ -321,7 +325,8 @@ static void test_duplicates(void **state)
 static void test_long_lineage(void **state)
 {
 	struct fake_store *f = fake_store_new(store_path, CAP);
-	uint32_t slot = fake_thread(f, 1, "t"), stack = fake_stack(f, fake_node(f, 0, 0x5000, 0)), nr;
+	uint32_t slot = fake_thread(f, 1, "t"), stack = fake_stack(f, fake_node(f, 0, 0x5000, 0)),
+		 nr;
 	const struct snap_lineage *l;
 	struct snapshot *s;
 
@@ -339,7 +344,8 @@ static void test_long_lineage(void **state)
 	assert_int_equal(l->nr_first, 8);
 	assert_int_equal(l->changed_ms, 990);
 	for (uint32_t i = 0; i < 32; i++)
-		assert_int_equal(s->steps[l->first_step + i].size, i < 8 ? 20 + i * 10 : 20 + (i + 18) * 10);
+		assert_int_equal(s->steps[l->first_step + i].size,
+				 i < 8 ? 20 + i * 10 : 20 + (i + 18) * 10);
 	snapshot_free(s);
 	fake_store_free(f, true);
 }
@@ -393,7 +399,8 @@ static void test_shards(void **state)
 static void test_threads_gone(void **state)
 {
 	struct fake_store *f = fake_store_new(store_path, CAP);
-	uint32_t slot = fake_thread(f, 1, "first"), stack = fake_stack(f, fake_node(f, 0, 0x5000, 0));
+	uint32_t slot = fake_thread(f, 1, "first"),
+		 stack = fake_stack(f, fake_node(f, 0, 0x5000, 0));
 	struct snapshot *s;
 
 	(void)state;
@@ -536,7 +543,7 @@ static const struct snap_block *find_block(const struct snapshot *s, uint64_t ad
 /* The block in flight has lost its place: another one begins at it, before it, or inside it. */
 static void test_stale_in_flight(void **state)
 {
-	static const uint64_t reused[] = { 0x30000, 0x2ff80, 0x30040 };
+	static const uint64_t reused[] = {0x30000, 0x2ff80, 0x30040};
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
@@ -676,7 +683,7 @@ static void test_damaged_record(void **state)
 
 static void refused(struct fake_store *f, const char *part)
 {
-	struct hs_error err = { 0 };
+	struct hs_error err = {0};
 	struct snapshot *s = NULL;
 
 	assert_int_equal(snapshot_open(f->path, &s, &err), -HS_E_FORMAT);
@@ -817,7 +824,7 @@ static void test_round_trip(void **state)
 static void test_round_trip_random(void **state)
 {
 	struct fake_store *f = fake_store_new(store_path, UINT64_C(64) << 20);
-	uint32_t stacks[50], slots[5], nodes[51] = { 0 };
+	uint32_t stacks[50], slots[5], nodes[51] = {0};
 	uint64_t address = 0x7f0000000000, x = 12345;
 	struct snapshot *s, *back;
 	struct hs_error err;
@@ -833,11 +840,12 @@ static void test_round_trip_random(void **state)
 		uint32_t nr;
 
 		x = x * 6364136223846793005u + 1442695040888963407u;
-		nr = fake_block(f, address ^ (i % 2 ? 0x100000000 : 0), x >> 40 & 0xfff, stacks[x >> 20 & 31],
-				slots[x >> 30 & 3], i / 10);
+		nr = fake_block(f, address ^ (i % 2 ? 0x100000000 : 0), x >> 40 & 0xfff,
+				stacks[x >> 20 & 31], slots[x >> 30 & 3], i / 10);
 		address += ((x >> 40 & 0xfff) + 0x40) & ~UINT64_C(15);
 		for (uint64_t j = 0; i % 7 == 0 && j < (x >> 50 & 63) && j < 40; j++)
-			fake_resize(f, nr, (fake_record(f, nr)->size & 1) + j * 16, stacks[j], i / 10 + 1);
+			fake_resize(f, nr, (fake_record(f, nr)->size & 1) + j * 16, stacks[j],
+				    i / 10 + 1);
 	}
 	s = snap_of(f);
 	assert_true(s->coverage.consistent);
@@ -870,7 +878,7 @@ static void test_empty_snapshot(void **state)
 static bool check_finds(const char *path, size_t *ret_nr_bad)
 {
 	struct snap_chunk *rows;
-	struct hs_error err = { 0 };
+	struct hs_error err = {0};
 	size_t nr;
 	bool found = false;
 
@@ -923,7 +931,7 @@ static void test_truncation_everywhere(void **state)
 	(void)state;
 	snapshot_free(s);
 	for (size_t i = 0; i < len; i++) {
-		struct hs_error err = { 0 };
+		struct hs_error err = {0};
 
 		write_all(other_path, data, i);
 		assert_true(check_finds(other_path, &nr_bad));
@@ -973,7 +981,7 @@ static void test_damage_each_chunk(void **state)
 /* Files that are sound as files and wrong inside: the writer writes what it is given. */
 static void wrong_inside(struct snapshot *s, const char *part)
 {
-	struct hs_error err = { 0 };
+	struct hs_error err = {0};
 	struct snapshot *other;
 	size_t nr_bad;
 
@@ -1032,14 +1040,17 @@ static void add_chunk(const struct snapshot *s, uint32_t flags)
 	assert_int_equal(snapshot_write(s, file_path, NULL, &err), 0);
 	assert_int_equal(snapshot_file_open(file_path, &file, &err), 0);
 	assert_int_equal(snapshot_writer_open(&w, other_path, &err), 0);
-	assert_int_equal(snapshot_writer_add(&w, HS_CHUNK_ID('X', 'T', 'R', 'A'), flags, 1, "hello", 5, &err), 0);
+	assert_int_equal(snapshot_writer_add(&w, HS_CHUNK_ID('X', 'T', 'R', 'A'), flags, 1, "hello",
+					     5, &err),
+			 0);
 	for (size_t i = 0; i < file.nr_chunks; i++) {
 		uint8_t *raw;
 
 		assert_int_equal(snapshot_file_load(&file, &file.chunks[i], &raw, &err), 0);
 		assert_int_equal(snapshot_writer_add(&w, snapshot_chunk_id(&file.chunks[i]),
-						     file.chunks[i].flags, file.chunks[i].items, raw,
-						     file.chunks[i].raw_bytes, &err), 0);
+						     file.chunks[i].flags, file.chunks[i].items,
+						     raw, file.chunks[i].raw_bytes, &err),
+				 0);
 		free(raw);
 	}
 	assert_int_equal(snapshot_writer_commit(&w, &err), 0);
@@ -1067,7 +1078,7 @@ static void test_unknown_chunk(void **state)
 
 static void test_foreign(void **state)
 {
-	struct hs_error err = { 0 };
+	struct hs_error err = {0};
 	struct snapshot *s;
 
 	(void)state;
@@ -1129,7 +1140,8 @@ static void test_unwritable(void **state)
 
 	(void)state;
 	assert_int_equal(snapshot_write(s, "/nonexistent/x.hs", NULL, &err), -HS_E_SYSTEM);
-	assert_string_equal(err.text, "cannot write '/nonexistent/x.hs': No such file or directory");
+	assert_string_equal(err.text, "cannot write '/nonexistent/x.hs': No such file or "
+				      "directory");
 	assert_int_equal(snapshot_write(s, "/dev/full", NULL, &err), -HS_E_SYSTEM);
 	assert_string_equal(err.text, "cannot write '/dev/full': No space left on device");
 	assert_int_equal(snapshot_write(s, dir, NULL, &err), -HS_E_SYSTEM);

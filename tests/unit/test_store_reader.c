@@ -37,9 +37,9 @@
 #include "tests/unit/fake_store.h"
 #include "util/error.h"
 
-#define CAP (UINT64_C(32) << 20)
-#define NR_THREADS 4u
-#define NR_STACKS 8u
+#define CAP	    (UINT64_C(32) << 20)
+#define NR_THREADS  4u
+#define NR_STACKS   8u
 #define BLOCKS_EACH 500u
 
 static char dir[] = "/tmp/test_reader.XXXXXX";
@@ -63,7 +63,7 @@ static int remove_dir(void **state)
 
 static void pause_ms(unsigned int ms)
 {
-	struct timespec ts = { ms / 1000, (long)(ms % 1000) * 1000000 };
+	struct timespec ts = {ms / 1000, (long)(ms % 1000) * 1000000};
 
 	nanosleep(&ts, NULL);
 }
@@ -90,7 +90,7 @@ static void wait_frozen(struct hs_control *c)
 			return;
 		if (spent >= limit)
 			break;
-		left = (struct timespec){ 0, (long)(limit - spent) };
+		left = (struct timespec){0, (long)(limit - spent)};
 		syscall(SYS_futex, &c->word, FUTEX_WAIT, word, &left, NULL, 0);
 	}
 	__atomic_store_n(&c->overrun_seq, __atomic_load_n(&c->freeze_seq, __ATOMIC_ACQUIRE),
@@ -106,7 +106,8 @@ static void enter(const struct worker *w, struct hs_thread *t)
 		if (w->f->header->flags & HS_STORE_FENCED)
 			__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		else
-			__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the reader's membarrier is the fence */
+			__atomic_signal_fence(
+				__ATOMIC_SEQ_CST); /* the reader's membarrier is the fence */
 		if (!(__atomic_load_n(&w->f->control->word, __ATOMIC_RELAXED) & HS_CONTROL_FREEZE))
 			return;
 		__atomic_store_n(&t->in, 0, __ATOMIC_RELEASE);
@@ -140,7 +141,8 @@ static struct hs_lineage_head *lineage(const struct worker *w, uint32_t i)
 	return fake_place(w->f, HS_ARRAY_LINEAGES, w->first_lineage + i);
 }
 
-static void do_birth(const struct worker *w, struct hs_thread *t, uint32_t i, uint32_t stack, uint64_t size)
+static void do_birth(const struct worker *w, struct hs_thread *t, uint32_t i, uint32_t stack,
+		     uint64_t size)
 {
 	struct hs_record *r = fake_record(w->f, w->first_record + i);
 
@@ -149,7 +151,8 @@ static void do_birth(const struct worker *w, struct hs_thread *t, uint32_t i, ui
 	r->serial = (uint64_t)w->slot << HS_SERIAL_SLOT_SHIFT | t->next_serial++;
 	r->stack = stack;
 	r->birth = 1;
-	__atomic_store_n(&r->word, 0x10000000 * (uint64_t)w->slot + i * UINT64_C(4096), __ATOMIC_RELEASE);
+	__atomic_store_n(&r->word, 0x10000000 * (uint64_t)w->slot + i * UINT64_C(4096),
+			 __ATOMIC_RELEASE);
 	add(w, stack, 1, (int64_t)size);
 }
 
@@ -165,7 +168,8 @@ static void do_death(const struct worker *w, struct hs_thread *t, uint32_t i)
 	add(w, stack, -1, -(int64_t)size);
 }
 
-static void do_resize(const struct worker *w, struct hs_thread *t, uint32_t i, uint32_t stack, uint64_t size)
+static void do_resize(const struct worker *w, struct hs_thread *t, uint32_t i, uint32_t stack,
+		      uint64_t size)
 {
 	struct hs_record *r = fake_record(w->f, w->first_record + i);
 	bool grown = r->word & HS_RECORD_LINEAGE;
@@ -178,8 +182,11 @@ static void do_resize(const struct worker *w, struct hs_thread *t, uint32_t i, u
 	__atomic_store_n(&t->inflight_nr, w->first_record + i, __ATOMIC_RELEASE);
 	__atomic_store_n(&r->word, 0, __ATOMIC_RELEASE);
 	if (!grown) {
-		*head = (struct hs_lineage_head){ .size = old, .usable = old + 8, .stack = from,
-						  .born_size = old, .born_stack = from };
+		*head = (struct hs_lineage_head){.size = old,
+						 .usable = old + 8,
+						 .stack = from,
+						 .born_size = old,
+						 .born_stack = from};
 		r->stack = w->first_lineage + i;
 	}
 	add(w, from, -1, -(int64_t)old);
@@ -259,7 +266,8 @@ static pid_t start_child(struct fake_store *f)
 	}
 	fake_store_live(f, pid);
 	for (uint32_t i = 0; i < NR_THREADS; i++) {
-		while (__atomic_load_n(&fake_slot(f, workers[i].slot)->next_serial, __ATOMIC_RELAXED) < 100)
+		while (__atomic_load_n(&fake_slot(f, workers[i].slot)->next_serial,
+				       __ATOMIC_RELAXED) < 100)
 			pause_ms(1);
 	}
 	return pid;
@@ -275,7 +283,7 @@ static struct snapshot *snap(void)
 {
 	struct snap_problem problem;
 	struct snapshot *s = NULL;
-	struct hs_error err = { 0 };
+	struct hs_error err = {0};
 
 	if (snapshot_open(store_path, &s, &err))
 		fail_msg("%s", err.text);
@@ -289,7 +297,8 @@ static uint64_t progress(struct fake_store *f)
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < NR_THREADS; i++)
-		sum += __atomic_load_n(&fake_slot(f, workers[i].slot)->next_serial, __ATOMIC_RELAXED);
+		sum += __atomic_load_n(&fake_slot(f, workers[i].slot)->next_serial,
+				       __ATOMIC_RELAXED);
 	return sum;
 }
 
@@ -491,7 +500,7 @@ static void test_overrun(void **state)
 static void test_lock_held(void **state)
 {
 	struct fake_store *f = fake_store_new(store_path, CAP);
-	struct hs_error err = { 0 };
+	struct hs_error err = {0};
 	struct snapshot *s;
 	int fd;
 
@@ -563,7 +572,7 @@ static void test_growing(void **state)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid) {
-		struct worker w = { .f = f, .slot = slot };
+		struct worker w = {.f = f, .slot = slot};
 		struct hs_thread *t = fake_slot(f, slot);
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -627,7 +636,7 @@ static void link_entry(pid_t pid, uint64_t ticks, const char *to, char ret[160])
 
 static void expect_error(const char *target, int code, const char *part)
 {
-	struct hs_error err = { 0 };
+	struct hs_error err = {0};
 	char path[4096];
 
 	assert_int_equal(target_find(target, path, sizeof(path), &err), -code);
@@ -639,7 +648,7 @@ static void test_targets(void **state)
 {
 	struct fake_store *f;
 	struct process_stat st;
-	struct hs_error err = { 0 };
+	struct hs_error err = {0};
 	char path[4096], entry[160], second[160], text[32], second_store[96];
 	struct registry_entry *entries;
 	size_t nr;
@@ -677,7 +686,8 @@ static void test_targets(void **state)
 	assert_true(store_alive(store_path));
 	expect_error("no-such-thing", HS_E_NOT_FOUND, st.comm);
 	expect_error("2147483646", HS_E_NOT_FOUND, "no process");
-	expect_error("missing.hs", HS_E_SYSTEM, "cannot open 'missing.hs': No such file or directory");
+	expect_error("missing.hs", HS_E_SYSTEM,
+		     "cannot open 'missing.hs': No such file or directory");
 	expect_error("/missing/dir", HS_E_SYSTEM, "No such file or directory");
 	expect_error(runtime, HS_E_NOT_FOUND, "has no store.live");
 	expect_error("", HS_E_USAGE, "empty");
@@ -711,18 +721,12 @@ static void test_targets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_churn_membarrier),
-		cmocka_unit_test(test_churn_fenced),
-		cmocka_unit_test(test_stopped),
-		cmocka_unit_test(test_stopped_and_started),
-		cmocka_unit_test(test_killed_reader),
-		cmocka_unit_test(test_two_readers),
-		cmocka_unit_test(test_overrun),
-		cmocka_unit_test(test_lock_held),
-		cmocka_unit_test(test_killed_program),
-		cmocka_unit_test(test_killed_while_read),
-		cmocka_unit_test(test_growing),
-		cmocka_unit_test(test_mode),
+		cmocka_unit_test(test_churn_membarrier), cmocka_unit_test(test_churn_fenced),
+		cmocka_unit_test(test_stopped),		 cmocka_unit_test(test_stopped_and_started),
+		cmocka_unit_test(test_killed_reader),	 cmocka_unit_test(test_two_readers),
+		cmocka_unit_test(test_overrun),		 cmocka_unit_test(test_lock_held),
+		cmocka_unit_test(test_killed_program),	 cmocka_unit_test(test_killed_while_read),
+		cmocka_unit_test(test_growing),		 cmocka_unit_test(test_mode),
 		cmocka_unit_test(test_targets),
 	};
 
