@@ -215,6 +215,7 @@ enum hs_mode {
 
 #define HS_CONTROL_MODE 0xffu
 #define HS_CONTROL_FREEZE 0x100u
+#define HS_CONTROL_FORK 0x200u /* tracer's own: a followed child is copying the table */
 #define HS_FREEZE_DEADLINE_MS 100u
 
 /*
@@ -234,7 +235,7 @@ struct hs_control {
 	uint32_t word;                  /* enum hs_mode | HS_CONTROL_FREEZE; a futex */
 	uint32_t freeze_seq;
 	uint32_t overrun_seq;
-	uint32_t pad;
+	uint32_t fork_done;             /* tracer's own: the child has its copy; a futex */
 	uint64_t nr_snapshots;          /* taken so far */
 	uint64_t supervisor;            /* pid of the process that looks after the store; 0: none */
 	uint64_t mode_since_ms;         /* when the mode was last set, since start_ns */

@@ -46,6 +46,7 @@ static long map_store(int fd, uint64_t size)
 		if (!base)
 			continue;
 		store.base = base;
+		store.mapped = size;
 		store.header = (struct hs_header *)(base + HS_HEADER_OFF);
 		store.control = (struct hs_control *)(base + HS_CONTROL_OFF);
 		store.messages = (struct hs_messages *)(base + HS_MESSAGES_OFF);
@@ -117,6 +118,99 @@ long store_attach(const char *path)
 	}
 	if (err)
 		detach((uint64_t)mapped);
+	return err;
+}
+
+/* ---- a copy for a fork child ---- */
+
+/* A part of the file without pages: the end of an extent that is not ready yet. */
+struct hole {
+	uint64_t start, end;
+};
+
+#define MAX_HOLES (HS_NR_ARRAYS)
+
+/* Each array has at most one: in its latest extent. Sorted by place. */
+static uint32_t find_holes(struct hole *holes)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t id = 0; id < HS_NR_ARRAYS; id++) {
+		const struct hs_array *a = &store.header->arrays[id];
+		uint32_t k = 0, at;
+		struct hole h;
+
+		while (k + 1 < HS_NR_EXTENTS && a->extent[k + 1])
+			k++;
+		if (!a->extent[k])
+			continue;
+		h.start = a->extent[k] + (a->ready - hs_array_first(a->shift, k)) * a->elem_size;
+		h.end = a->extent[k] + hs_array_extent_len(a->shift, k) * a->elem_size;
+		h.start = (h.start + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+		h.end = (h.end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+		if (h.start >= h.end)
+			continue;
+		for (at = nr++; at > 0 && holes[at - 1].start > h.start; at--)
+			holes[at] = holes[at - 1];
+		holes[at] = h;
+	}
+	return nr;
+}
+
+static long copy_range(char *to, uint64_t start, uint64_t end)
+{
+	long err;
+
+	end = (end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	if (start >= end)
+		return 0;
+	err = sys_populate_write(to + start, end - start);
+	if (!err)
+		memcpy(to + start, store.base + start, end - start);
+	return err;
+}
+
+static long copy_all(char *to)
+{
+	struct hole *holes = sys_map(MAX_HOLES * sizeof(*holes));
+	uint64_t at = 0;
+	uint32_t nr;
+	long err = 0;
+
+	if (!holes)
+		return -ENOMEM;
+	nr = find_holes(holes);
+	for (uint32_t i = 0; i < nr && !err; i++) {
+		err = copy_range(to, at, holes[i].start);
+		at = holes[i].end;
+	}
+	err = err ? err : copy_range(to, at, store.header->used);
+	sys_unmap(holes, MAX_HOLES * sizeof(*holes));
+	return err;
+}
+
+long store_clone(const char *path, void (*copied)(void))
+{
+	long fd = sys_open(path, O_RDWR | O_NOFOLLOW, 0);
+	char *copy = NULL;
+	struct sys_stat st;
+	long err = fd < 0 ? fd : sys_fstat((int)fd, &st);
+
+	if (!err && (st.size < store.mapped || store.no_populate))
+		err = -EFBIG;
+	if (!err) {
+		copy = sys_map_file((int)fd, store.mapped);
+		err = copy ? copy_all(copy) : -ENOMEM;
+	}
+	copied();
+	if (fd >= 0)
+		sys_close((int)fd);
+	if (!err) {
+		sys_madvise(copy, store.mapped, MADV_DONTDUMP);
+		err = sys_move_map(copy, store.base, store.mapped);
+	}
+	if (err && copy)
+		sys_unmap(copy, store.mapped);
 	return err;
 }
 

@@ -20,6 +20,7 @@ struct store {
 	struct hs_header *header;
 	struct hs_control *control;
 	struct hs_messages *messages;
+	uint64_t mapped;        /* bytes */
 	uint32_t lock;          /* futex: growth of any array */
 	bool no_populate;       /* kernel without MADV_POPULATE_WRITE: file space was taken ahead */
 };
@@ -31,6 +32,14 @@ extern struct store store;
  * cap can't be mapped (RLIMIT_AS), less is, and header.cap says so.
  */
 long store_attach(const char *path);
+
+/*
+ * In a fork child: takes the new store at path (made by store_create) as its own, filled with all
+ * that the present store holds, at the same address. Whoever writes the present store must be
+ * waiting. copied() is called when the present store is not needed any more, also on failure.
+ * 0 or -errno; on failure the present store stays mapped.
+ */
+long store_clone(const char *path, void (*copied)(void));
 
 /* Recording ends for good; the reason is kept for the reports. Any thread, any time. */
 void store_stop(enum hs_stop why);

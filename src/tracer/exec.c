@@ -334,16 +334,10 @@ HS_EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file,
 HS_EXPORT pid_t fork(void)
 {
 	pid_t (*next)(void) = (pid_t(*)(void))real_other(REAL_FORK);
-	pid_t pid;
 
 	if (!next) {
 		errno = ENOSYS;
 		return -1;
 	}
-	if (!tracer_gate->control)
-		return next();
-	pid = next();
-	if (pid > 0)
-		store_lost(HS_LOST_CHILD);
-	return pid;
+	return tracer_gate->control ? lifecycle_fork(next) : next();
 }

@@ -303,3 +303,76 @@ bool lifecycle_env(bool same_pid, struct lifecycle_env *ret)
 	ret->options = life.options;
 	return path_fits(&path);
 }
+
+/* ---- fork ---- */
+
+static void child_copied(void)
+{
+	__atomic_store_n(&store.control->fork_done, 1, __ATOMIC_RELEASE);
+	sys_futex_wake_all(&store.control->fork_done);
+}
+
+/* In the child, with the parent and its threads waiting: a store of its own, then on as before. */
+static void begin_child(void)
+{
+	struct environment *env = &life.env;
+	uint64_t ticks = start_ticks();
+	long err = 0;
+
+	life.pid = (uint32_t)sys_getpid();
+	env->child = true;
+	env->generation = 0;
+	memcpy(env->dir, env->root, sizeof(env->dir));
+	if (env->dir[0])
+		err = paths_settle_dir(env, life.pid);
+	err = err ? err : make_store(env, ticks);
+	if (!err && env->dir[0])
+		err = paths_link_store(env);
+	if (err) {
+		child_copied();
+		return;
+	}
+	err = store_clone(env->store, child_copied);
+	if (err)
+		return;
+	store.header->pid = life.pid;
+	store.header->ppid = (uint32_t)sys_getppid();
+	store.header->start_ticks = ticks;
+	store.header->generation = 0;
+	store.header->flags |= HS_STORE_CHILD;
+	store.header->dir_off = env->dir[0] ? store_string(env->dir, strlen(env->dir)) : 0;
+	store.header->lost[HS_LOST_CHILD] = 0;
+	store.control->nr_snapshots = 0;
+	if (sys_membarrier_register())
+		store.header->flags |= HS_STORE_FENCED;
+	thread_fork_child();
+	enter_registry(env, ticks);
+	thread_open_gate();
+}
+
+int lifecycle_fork(int (*next)(void))
+{
+	int pid, failure;
+
+	if (!life.env.follow || !lifecycle_is_own_process()) {
+		pid = next();
+		if (pid > 0)
+			store_lost(HS_LOST_CHILD);
+		return pid;
+	}
+	if (!thread_fork_begin())
+		say("a thread did not stop for a fork; the child's table may be off by its event", NULL);
+	pid = next();
+	failure = errno;
+	if (pid == 0) {
+		begin_child();
+		return 0;
+	}
+	for (uint64_t start = store_now_ms(); pid > 0 && store_now_ms() - start < 1000;)
+		if (__atomic_load_n(&store.control->fork_done, __ATOMIC_ACQUIRE) ||
+		    sys_futex_wait(&store.control->fork_done, 0, 10000000) == -EPERM)
+			break;
+	thread_fork_end();
+	errno = failure;
+	return pid;
+}

@@ -31,7 +31,7 @@ bool lifecycle_env(bool same_pid, struct lifecycle_env *ret);
 /* True if the calling process is the traced one (and not a vfork child of it). */
 bool lifecycle_is_own_process(void);
 
-/* After fork() in a child that is to be traced under its own store. */
-void lifecycle_child(void);
+/* fork() by `next`, whose child is traced too, where children are followed; counted otherwise. */
+int lifecycle_fork(int (*next)(void));
 
 #endif

@@ -243,6 +243,19 @@ long sys_fstat(int fd, struct sys_stat *ret_stat)
 	return stat_at(fd, "", AT_EMPTY_PATH, ret_stat);
 }
 
+long sys_move_map(void *from, void *to, size_t size)
+{
+	long ret = call6(SYS_mremap, (long)from, (long)size, (long)size,
+			 MREMAP_MAYMOVE | MREMAP_FIXED, (long)to, 0);
+
+	return failed(ret) ? ret : 0;
+}
+
+long sys_membarrier(void)
+{
+	return CALL3(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+}
+
 long sys_membarrier_register(void)
 {
 	return CALL3(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);

@@ -55,6 +55,10 @@ struct sys_stat {
 };
 long sys_stat(const char *path, int nofollow, struct sys_stat *ret_stat);
 long sys_fstat(int fd, struct sys_stat *ret_stat);
+/* Moves a mapping onto another of the same size, which it replaces; 0 or -errno. */
+long sys_move_map(void *from, void *to, size_t size);
+/* Orders all running threads of registered processes (MEMBARRIER_CMD_GLOBAL_EXPEDITED). */
+long sys_membarrier(void);
 /* Registers for MEMBARRIER_CMD_GLOBAL_EXPEDITED: 0 or -errno. */
 long sys_membarrier_register(void);
 /* Gets and sets a soft limit of this process (RLIMIT_FSIZE). */

@@ -31,6 +31,7 @@
 #endif
 
 #define SLAB_THREADS 8u
+#define FORK_WAIT_MS 1000u /* longest that others wait for a child's copy */
 #define FIRST_LEVEL_KEYS 32u /* glibc: pthread_setspecific() of these never allocates */
 
 static union {
@@ -280,6 +281,12 @@ void thread_leave_orphan(struct thread *t)
 	unlock(&threads.orphan_lock);
 }
 
+static uint64_t wait_ns(uint64_t spent_ms)
+{
+	return spent_ms < HS_FREEZE_DEADLINE_MS ? (HS_FREEZE_DEADLINE_MS - spent_ms + 4) * 1000000 :
+						  10000000;
+}
+
 /* Waits until the snapshot is over or the deadline has come; then ends the freeze itself. */
 static void wait_frozen(void)
 {
@@ -291,11 +298,15 @@ static void wait_frozen(void)
 		uint32_t word = __atomic_load_n(&c->word, __ATOMIC_ACQUIRE);
 		uint64_t spent = store_now_ms() - start;
 
-		if (!(word & HS_CONTROL_FREEZE))
+		if (!(word & (HS_CONTROL_FREEZE | HS_CONTROL_FORK)))
 			return;
-		if (spent >= HS_FREEZE_DEADLINE_MS)
+		if (spent >= HS_FREEZE_DEADLINE_MS && word & HS_CONTROL_FREEZE)
 			break;
-		if (sys_futex_wait(&c->word, word, (HS_FREEZE_DEADLINE_MS - spent + 4) * 1000000) ==
+		if (spent >= FORK_WAIT_MS + HS_FREEZE_DEADLINE_MS) {
+			__atomic_fetch_and(&c->word, ~HS_CONTROL_FORK, __ATOMIC_SEQ_CST);
+			return; /* the child has had its time */
+		}
+		if (sys_futex_wait(&c->word, word, wait_ns(spent)) ==
 		    -EPERM)
 			break; /* refused by a filter: no way to wait but to burn time */
 	}
@@ -325,7 +336,7 @@ bool thread_enter_slow(struct thread *t, uint32_t word)
 		__atomic_store_n(&t->slot->in, 1, __ATOMIC_SEQ_CST);
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		word = __atomic_load_n(&c->word, __ATOMIC_RELAXED);
-		if (!(word & HS_CONTROL_FREEZE))
+		if (!(word & (HS_CONTROL_FREEZE | HS_CONTROL_FORK)))
 			break;
 		__atomic_store_n(&t->slot->in, 0, __ATOMIC_RELEASE);
 		wait_frozen();
@@ -391,15 +402,68 @@ void thread_open_gate(void)
 	__atomic_store_n(&gate_page.gate.control, store.control, __ATOMIC_RELEASE);
 }
 
-void thread_reset_in_child(void)
+/* ---- fork with followed children ---- */
+
+static bool others_out(void)
 {
-	threads.lock = 0;
-	threads.orphan_lock = 0;
-	threads.spare = NULL;
-	threads.slab = threads.slab_end = NULL;
-	threads.nr_free_slots = 0;
+	uint64_t nr = store.header->arrays[HS_ARRAY_THREADS].count;
+
+	for (uint64_t i = 0; i < nr; i++) {
+		struct hs_thread *s = store_place(HS_ARRAY_THREADS, i);
+
+		if (tracer_self && s == tracer_self->slot)
+			continue;
+		if (__atomic_load_n(&s->in, __ATOMIC_ACQUIRE))
+			return false;
+	}
+	return true;
+}
+
+bool thread_fork_begin(void)
+{
+	uint64_t start = store_now_ms();
+	uint32_t never = 0;
+
+	lock(&threads.lock);
+	__atomic_store_n(&store.control->fork_done, 0, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&store.control->word, HS_CONTROL_FORK, __ATOMIC_SEQ_CST);
+	sys_membarrier();
+	while (!others_out()) {
+		if (store_now_ms() - start > FORK_WAIT_MS)
+			return false;
+		sys_futex_wait(&never, 0, 100000);
+	}
+	return true;
+}
+
+void thread_fork_end(void)
+{
+	__atomic_fetch_and(&store.control->word, ~HS_CONTROL_FORK, __ATOMIC_SEQ_CST);
+	sys_futex_wake_all(&store.control->word);
+	unlock(&threads.lock);
+}
+
+void thread_fork_child(void)
+{
+	uint64_t nr = store.header->arrays[HS_ARRAY_THREADS].count;
+
+	store.control->word &= HS_CONTROL_MODE;
+	for (uint64_t i = 0; i < nr; i++) {
+		struct hs_thread *s = store_place(HS_ARRAY_THREADS, i);
+
+		store.header->live_bytes += s->unflushed_bytes;
+		store.header->live_count += s->unflushed_count;
+		s->unflushed_bytes = 0;
+		s->unflushed_count = 0;
+		s->in = 0;
+		if (tracer_self && s == tracer_self->slot)
+			s->tid = (uint32_t)sys_gettid();
+		else
+			s->state = HS_THREAD_FREE;
+	}
 	threads.busy_shards = 1;
-	tracer_self = NULL;
-	if (threads.has_key)
-		pthread_setspecific(threads.key, NULL);
+	if (tracer_self && !(tracer_self->special & THREAD_ORPHAN))
+		threads.busy_shards |= UINT64_C(1) << tracer_self->shard;
+	threads.orphan_lock = 0;
+	unlock(&threads.lock);
 }

@@ -123,8 +123,14 @@ static inline bool tracer_own_work(void)
 	return __builtin_expect(tracer_self != NULL, 1) && tracer_self->special & THREAD_OWN_WORK;
 }
 
-/* In a fork child that is to be traced under a store of its own, now attached: of the threads
- * only the calling one is left. */
-void thread_reset_in_child(void);
+/*
+ * Around a fork whose child is to be traced: stops all changes of the table by other threads (for
+ * a second at most; false: not all have stopped) until thread_fork_end().
+ */
+bool thread_fork_begin(void);
+void thread_fork_end(void);
+
+/* In the child, whose store is a copy: of the threads only the calling one is left. */
+void thread_fork_child(void);
 
 #endif
