@@ -30,7 +30,7 @@
 #include <string.h>
 #include <time.h>
 
-#define TICKS_PER_SECOND 100u /* of /proc/PID/stat, on every Linux this runs on */
+#define TICK_NS 10000000u /* unit of times in /proc/PID/stat, on every Linux this runs on */
 
 enum start_state { FRESH, STARTING, STARTED };
 
@@ -165,10 +165,12 @@ static void fill_header(uint64_t ticks)
 	h->uid = (uint32_t)sys_getuid();
 	h->start_ticks = ticks;
 	read_boot_id(h->boot_id);
-	h->process_start_ns = ticks * (1000000000u / TICKS_PER_SECOND);
+	h->process_start_ns = ticks * TICK_NS;
 	h->start_ns = clock_ns(CLOCK_MONOTONIC_COARSE);
 	h->start_real_ns = clock_ns(CLOCK_REALTIME);
-	h->start_after_ns = boot > h->process_start_ns ? boot - h->process_start_ns : 0;
+	/* The kernel tells the start of a process to a tick only: less than two mean nothing. */
+	if (boot > h->process_start_ns + 2 * TICK_NS)
+		h->start_after_ns = boot - h->process_start_ns;
 	read_file("/proc/self/comm", h->comm, sizeof(h->comm));
 	for (size_t i = 0; i < sizeof(h->comm); i++)
 		if (h->comm[i] == '\n')
