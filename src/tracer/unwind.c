@@ -604,38 +604,71 @@ static __attribute__((noinline)) bool memo_redo_end(struct unwind_thread *u, uin
 }
 
 /*
- * Frame j of the memo is c's. Returns -1 if all frames further out still stand, else the number
- * of the innermost one that does not. Bounds of c move with the stack, the rest is spoilt.
+ * Frame j of the memo stands, on a stack of which [lo, hi) may be read. Goes outward as long as
+ * frames stand that were found by plain rows; returns the number of the first other one, -1: none.
  */
-static int memo_verify(struct unwind_thread *u, uint32_t depth, struct cursor *c, int j)
+static inline int verify_plain(const struct unwind_thread *u, uint32_t depth, uintptr_t lo,
+			       uintptr_t hi, int j)
 {
-	const struct frame_rest *rest = rest_of(u, depth);
-	uintptr_t hi = c->hi;
+	const struct frame_rest *rest = (const struct frame_rest *)(u->frames + depth);
+	int k;
 
-	for (int k = j - 1; k >= 0; k--) {
+	for (k = j - 1; k >= 0; k--) {
 		uintptr_t slot = u->frames[k].slot;
 
-		if (slot & (FRAME_FP | FRAME_REDO)) {
+		if (unlikely(slot & (FRAME_FP | FRAME_REDO))) {
 			uintptr_t at;
 
-			if (slot & FRAME_REDO) {
-				if (!memo_redo(u, depth, c, k))
-					return k;
-				hi = c->hi;
-				continue;
-			}
+			if (slot & FRAME_REDO)
+				break;
 			slot &= ~(uintptr_t)FRAME_FLAGS;
 			at = slot + (uintptr_t)(intptr_t)rest[k].fp_off * 8;
-			if (at < c->lo || at + 8 > hi || load(at) != rest[k].fp)
-				return k;
+			if (at < lo || at + 8 > hi || load(at) != rest[k].fp)
+				break;
 		}
 		slot &= ~(uintptr_t)FRAME_FLAGS;
 		if (slot + 8 > hi || strip(load(slot)) != u->frames[k].pc)
+			break;
+	}
+	return k;
+}
+
+/*
+ * Frame j of the memo is c's. Returns -1 if all frames further out still stand, else the number
+ * of the innermost one that does not. c is spoilt.
+ */
+static __attribute__((noinline)) int memo_verify(struct unwind_thread *u, uint32_t depth,
+						 struct cursor *c, int j)
+{
+	for (;;) {
+		int k = verify_plain(u, depth, c->lo, c->hi, j);
+
+		if (k < 0)
+			break;
+		if (!(u->frames[k].slot & FRAME_REDO) || !memo_redo(u, depth, c, k))
 			return k;
+		j = k;
 	}
 	if (u->end != END_OUTER && !memo_redo_end(u, depth, c))
 		return 0;
 	return -1;
+}
+
+/* The node of the memo's innermost frame if the whole stack is the last one again, else 0. */
+static inline uint32_t memo_repeat(const struct unwind_thread *u, uint32_t depth,
+				   const struct unwind_regs *regs)
+{
+	int j = (int)u->nr - 1;
+	const struct frame_rest *rest = (const struct frame_rest *)(u->frames + depth) + j;
+	const struct frame_slot *f = &u->frames[j];
+	uintptr_t at = regs->sp - 8;
+
+	if (j < 0 || (f->slot & ~(uintptr_t)FRAME_FLAGS) != at || f->pc != regs->pc ||
+	    u->end != END_OUTER || rest->sp_off != 1 ||
+	    (f->slot & FRAME_NEEDS_FP && rest->fp != regs->fp) ||
+	    at - u->own_lo >= u->own_hi - u->own_lo)
+		return 0;
+	return verify_plain(u, depth, u->own_lo, u->own_hi, j) < 0 ? rest->node : 0;
 }
 
 /*
@@ -782,16 +815,14 @@ static __attribute__((noinline)) void thread_refresh(struct unwind_thread *u, ui
 	}
 }
 
-uint32_t unwind_capture(struct unwind_thread *u, uint32_t depth, const struct unwind_regs *regs,
-			uint32_t *ret_flags)
+static __attribute__((noinline)) uint32_t capture(struct unwind_thread *u, uint32_t depth,
+						  const struct unwind_regs *regs,
+						  uint32_t *ret_flags)
 {
-	uint32_t epoch = __atomic_load_n(&unwinder.epoch, __ATOMIC_ACQUIRE);
 	enum stack_end end;
 	struct cursor c;
 	uint32_t node;
 
-	if (unlikely(u->epoch != epoch || u->self != thread_pointer()))
-		thread_refresh(u, epoch);
 	c.thread = u;
 	c.regs = regs;
 	c.pc = regs->pc;
@@ -804,7 +835,6 @@ uint32_t unwind_capture(struct unwind_thread *u, uint32_t depth, const struct un
 	c.step = 0;
 	c.interrupted = false;
 	c.no_memo = false;
-	*ret_flags = 0;
 	if (unlikely(pc_check(c.pc) != END_NONE || c.sp & 7 || depth == 0))
 		return 0;
 	cursor_place(&c, c.sp);
@@ -820,6 +850,23 @@ uint32_t unwind_capture(struct unwind_thread *u, uint32_t depth, const struct un
 	else if (end == END_CUT)
 		*ret_flags = UNWIND_CUT;
 	return node;
+}
+
+uint32_t unwind_capture(struct unwind_thread *u, uint32_t depth, const struct unwind_regs *regs,
+			uint32_t *ret_flags)
+{
+	uint32_t epoch = __atomic_load_n(&unwinder.epoch, __ATOMIC_ACQUIRE);
+	uint32_t node;
+
+	if (unlikely(u->epoch != epoch || u->self != thread_pointer()))
+		thread_refresh(u, epoch);
+	*ret_flags = 0;
+	node = memo_repeat(u, depth, regs);
+	if (likely(node)) {
+		u->misses -= u->misses > 0;
+		return node;
+	}
+	return capture(u, depth, regs, ret_flags);
 }
 
 void unwind_without_memo(struct unwind_thread *u)
