@@ -17,9 +17,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -97,19 +99,49 @@ static int check_empty(const char *dir, struct hs_error *err)
 	return empty ? 0 : hs_error_set(err, HS_E_USAGE, "folder '%s' is not empty", dir);
 }
 
+/*
+ * A limit on the size of files is the program's, not ours: the supervisor raises it as far as is
+ * allowed, so that is what is tried. This process may still become the program: all is put back.
+ */
+struct file_limit {
+	struct rlimit limit;
+	struct sigaction on_excess;
+};
+
+static void file_limit_raise(struct file_limit *saved)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct rlimit raised;
+
+	sigaction(SIGXFSZ, &ignore, &saved->on_excess);
+	getrlimit(RLIMIT_FSIZE, &saved->limit);
+	raised = saved->limit;
+	raised.rlim_cur = raised.rlim_max;
+	setrlimit(RLIMIT_FSIZE, &raised);
+}
+
+static void file_limit_restore(const struct file_limit *saved)
+{
+	setrlimit(RLIMIT_FSIZE, &saved->limit);
+	sigaction(SIGXFSZ, &saved->on_excess, NULL);
+}
+
 /* Whether a file of some size can be written there: better to fail now than at the end. */
 static int probe_folder(const char *dir, struct hs_error *err)
 {
 	static const char zeros[PROBE_BYTES];
 	struct tempfile t = TEMPFILE_INIT;
+	struct file_limit limit;
 	char path[PATH_MAX + 16];
 	int ret;
 
 	snprintf(path, sizeof(path), "%s/exit.hs", dir);
+	file_limit_raise(&limit);
 	ret = tempfile_open(&t, path, err);
 	if (!ret)
 		ret = tempfile_write(&t, zeros, sizeof(zeros), err);
 	tempfile_abort(&t);
+	file_limit_restore(&limit);
 	return ret;
 }
 
