@@ -75,12 +75,12 @@ static const struct hs_lineage_head *find_lineage(struct take *t, const struct h
 	const struct store_array *a = &t->image->arrays[array];
 	char *place;
 
-	if (!r->stack || r->stack >= a->count)
+	if (!r->birth || r->birth >= a->count)
 		return NULL;
-	place = (char *)a->data + (uint64_t)r->stack * store_elem_size(array);
-	if (t->seen[is_long][r->stack / 8] & 1u << r->stack % 8)
-		snap_finding(t->findings, array, "lineage %u belongs to two blocks", r->stack);
-	t->seen[is_long][r->stack / 8] |= (uint8_t)(1u << r->stack % 8);
+	place = (char *)a->data + (uint64_t)r->birth * store_elem_size(array);
+	if (t->seen[is_long][r->birth / 8] & 1u << r->birth % 8)
+		snap_finding(t->findings, array, "lineage %u belongs to two blocks", r->birth);
+	t->seen[is_long][r->birth / 8] |= (uint8_t)(1u << r->birth % 8);
 	p->steps = is_long ? ((struct hs_long_lineage *)(void *)place)->steps
 			   : ((struct hs_lineage *)(void *)place)->steps;
 	p->room_first = is_long ? HS_FIRST_STEPS : HS_SHORT_STEPS;
@@ -111,6 +111,8 @@ static bool parse(struct take *t, const struct hs_record *r, struct parsed *p, c
 		if (!p->head)
 			return false;
 		stack = p->head->stack;
+		b->birth_ms = ticks_ms(p->head->birth);
+		p->placed_ms = b->birth_ms;
 		b->size = p->head->size;
 		b->usable = p->head->usable > b->size ? p->head->usable : b->size;
 		if (ticks_ms(p->head->changed) > p->placed_ms)

@@ -275,15 +275,16 @@ enum hs_family {
 
 /*
  * A live block, 32 bytes. `word` is the commit word: 0 free, else the address in its low 48 bits
- * and flags above. A reallocated block has HS_RECORD_LINEAGE: its `stack` is then the number of a
- * lineage, which holds the stack, and size and usable are those of the lineage as well.
+ * and flags above. A reallocated block has HS_RECORD_LINEAGE: its `birth` is then the number of a
+ * lineage, which has the birth; its present size and stack stand in both. A size of HS_SIZE_MAX
+ * or a slack of HS_SLACK_MAX says that the true ones are in the lineage alone.
  */
 struct hs_record {
 	uint64_t word;
 	uint64_t size;                  /* asked for: 40 bits; slack = usable - size: 24 bits above */
 	uint64_t serial;                /* thread slot: 16 bits above; that slot's count: 48 bits */
-	uint32_t stack;                 /* number of a stack, or of a lineage */
-	uint32_t birth;                 /* time of birth, units of HS_TICK_MS; saturates */
+	uint32_t stack;                 /* of the call that gave the present size */
+	uint32_t birth;                 /* time in units of HS_TICK_MS, saturates; or a lineage */
 };
 _Static_assert(sizeof(struct hs_record) == 32, "format");
 
@@ -295,7 +296,7 @@ _Static_assert(sizeof(struct hs_record) == 32, "format");
 #define HS_RECORD_LONG (UINT64_C(1) << 53) /* the lineage is a long one */
 #define HS_SIZE_BITS 40
 #define HS_SIZE_MAX ((UINT64_C(1) << HS_SIZE_BITS) - 1)
-#define HS_SLACK_MAX ((UINT64_C(1) << 24) - 1) /* saturates in a record without lineage */
+#define HS_SLACK_MAX ((UINT64_C(1) << 24) - 1)
 #define HS_SERIAL_SLOT_SHIFT 48
 
 /* One step of growth or shrinking: realloc gave the block this size, then and there. */
@@ -325,7 +326,7 @@ struct hs_lineage_head {
 	uint32_t nr_shrinks;
 	uint32_t changed;               /* time of the latest resizing, units of HS_TICK_MS */
 	uint64_t peak_size;             /* largest it ever was */
-	uint32_t next_free;             /* tracer's own */
+	uint32_t birth;                 /* time of birth, HS_TICK_MS; free: the next free one */
 	uint32_t flags;                 /* 0; later: inferred */
 };
 

@@ -120,8 +120,10 @@ static void dying(void *p)
 /* The same from an outer hook, whose real function may call free. */
 static void dying_outer(void *p)
 {
-	struct thread *t = tracer_enter();
+	struct thread *t;
 
+	__builtin_prefetch((char *)p - 16, 1); /* see free() */
+	t = tracer_enter();
 	if (!t)
 		return;
 	record_death(t, (uintptr_t)p);
@@ -231,6 +233,7 @@ static void *resize(const struct unwind_regs *regs, void *p, size_t size)
 	int saved = errno, failure;
 	void *q;
 
+	__builtin_prefetch((char *)p - 16, 1);
 	t = tracer_enter();
 	if (!t)
 		return real.realloc(p, size);

@@ -2,7 +2,8 @@
 /*
  * lineage.c - what a block that realloc resized remembers.
  *
- * Runs in the traced program with `in` set. A lineage belongs to the block's owner. Free ones are
+ * Runs in the traced program with `in` set. A lineage belongs to the block's owner. A thread keeps
+ * the numbers of a few free ones, so that most come and go without being touched; the others are
  * in two shared stacks by compare-and-swap, with a count against the ABA problem as in pool.c.
  */
 #include "tracer/lineage.h"
@@ -14,20 +15,20 @@ static struct hs_lineage_head *head_of(bool is_long, uint32_t nr)
 	return store_place(is_long ? HS_ARRAY_LONG_LINEAGES : HS_ARRAY_LINEAGES, nr);
 }
 
-void lineage_give(bool is_long, uint32_t nr)
+static __attribute__((noinline)) void push_shared(bool is_long, uint32_t nr)
 {
 	uint64_t *list = &store.header->free_lineages[is_long];
 	uint64_t old = __atomic_load_n(list, __ATOMIC_RELAXED), new;
 	struct hs_lineage_head *l = head_of(is_long, nr);
 
 	do {
-		__atomic_store_n(&l->next_free, (uint32_t)old, __ATOMIC_RELAXED);
+		__atomic_store_n(&l->birth, (uint32_t)old, __ATOMIC_RELAXED);
 		new = (old & ~(uint64_t)UINT32_MAX) + (UINT64_C(1) << 32) + nr;
 	} while (!__atomic_compare_exchange_n(list, &old, new, true, __ATOMIC_RELEASE,
 					      __ATOMIC_RELAXED));
 }
 
-static uint32_t lineage_take(bool is_long)
+static __attribute__((noinline)) uint32_t pop_shared(bool is_long)
 {
 	uint64_t *list = &store.header->free_lineages[is_long];
 	uint64_t old = __atomic_load_n(list, __ATOMIC_ACQUIRE), new;
@@ -37,16 +38,41 @@ static uint32_t lineage_take(bool is_long)
 			return (uint32_t)store_take(is_long ? HS_ARRAY_LONG_LINEAGES :
 							      HS_ARRAY_LINEAGES, 1);
 		new = (old & ~(uint64_t)UINT32_MAX) + (UINT64_C(1) << 32) +
-		      __atomic_load_n(&head_of(is_long, (uint32_t)old)->next_free,
-				      __ATOMIC_RELAXED);
+		      __atomic_load_n(&head_of(is_long, (uint32_t)old)->birth, __ATOMIC_RELAXED);
 	} while (!__atomic_compare_exchange_n(list, &old, new, true, __ATOMIC_ACQUIRE,
 					      __ATOMIC_ACQUIRE));
 	return (uint32_t)old;
 }
 
-bool lineage_start(struct hs_record *r, uint64_t size, uint64_t usable, uint32_t stack)
+void lineage_give(struct thread *t, bool is_long, uint32_t nr)
 {
-	uint32_t nr = lineage_take(false);
+	if (t->nr_lineages[is_long] < THREAD_LINEAGES)
+		t->lineages[is_long][t->nr_lineages[is_long]++] = nr;
+	else
+		push_shared(is_long, nr);
+}
+
+static uint32_t lineage_take(struct thread *t, bool is_long)
+{
+	if (t->nr_lineages[is_long])
+		return t->lineages[is_long][--t->nr_lineages[is_long]];
+	return pop_shared(is_long);
+}
+
+uint64_t lineage_pack(uint64_t size, uint64_t usable)
+{
+	uint64_t slack = usable - size;
+
+	if (size > HS_SIZE_MAX)
+		size = HS_SIZE_MAX;
+	if (slack > HS_SLACK_MAX)
+		slack = HS_SLACK_MAX;
+	return size | slack << HS_SIZE_BITS;
+}
+
+bool lineage_start(struct thread *t, struct hs_record *r, uint64_t size, uint64_t usable)
+{
+	uint32_t nr = lineage_take(t, false);
 
 	if (!nr)
 		return false;
@@ -54,29 +80,29 @@ bool lineage_start(struct hs_record *r, uint64_t size, uint64_t usable, uint32_t
 		.size = size,
 		.usable = usable,
 		.born_size = size,
-		.born_stack = stack,
-		.stack = stack,
+		.born_stack = r->stack,
+		.stack = r->stack,
 		.changed = r->birth,
 		.peak_size = size,
+		.birth = r->birth,
 	};
-	r->size = 0;
-	r->stack = nr;
+	r->birth = nr;
 	r->word |= HS_RECORD_LINEAGE;
 	return true;
 }
 
 /* Moves a full short lineage into a long one. */
-static bool lengthen(struct hs_record *r)
+static bool lengthen(struct thread *t, struct hs_record *r)
 {
-	uint32_t nr = lineage_take(true);
+	uint32_t nr = lineage_take(t, true);
 	struct hs_long_lineage *to;
 
 	if (!nr)
 		return false;
 	to = (struct hs_long_lineage *)head_of(true, nr);
 	memcpy(to, lineage_head(r), sizeof(struct hs_lineage));
-	lineage_give(false, r->stack);
-	r->stack = nr;
+	lineage_give(t, false, r->birth);
+	r->birth = nr;
 	r->word |= HS_RECORD_LONG;
 	return true;
 }
@@ -92,19 +118,19 @@ static struct hs_step *step_place(const struct hs_record *r, struct hs_lineage_h
 	return &((struct hs_long_lineage *)l)->steps[n];
 }
 
-bool lineage_step(struct hs_record *r, uint64_t size, uint64_t usable, uint32_t stack,
-		  uint32_t tick)
+bool lineage_step(struct thread *t, struct hs_record *r, uint64_t size, uint64_t usable,
+		  uint32_t stack, uint32_t tick)
 {
 	struct hs_lineage_head *l;
 	uint64_t now = r->size & HS_SIZE_MAX;
 
 	if (!(r->word & HS_RECORD_LINEAGE) &&
-	    !lineage_start(r, now, now + (r->size >> HS_SIZE_BITS), r->stack))
+	    !lineage_start(t, r, now, now + (r->size >> HS_SIZE_BITS)))
 		return false;
 	l = lineage_head(r);
 	if (size > l->size) {
 		if (!(r->word & HS_RECORD_LONG) && l->nr_steps == HS_SHORT_STEPS) {
-			if (!lengthen(r))
+			if (!lengthen(t, r))
 				return false;
 			l = lineage_head(r);
 		}
@@ -119,5 +145,7 @@ bool lineage_step(struct hs_record *r, uint64_t size, uint64_t usable, uint32_t 
 	l->changed = tick;
 	if (size > l->peak_size)
 		l->peak_size = size;
+	r->size = lineage_pack(size, usable);
+	r->stack = stack;
 	return true;
 }

@@ -10,27 +10,40 @@
 
 #include "store/format.h"
 #include "store/writer.h"
+#include "tracer/thread.h"
 
 /* The lineage of a record that has one. */
 static inline struct hs_lineage_head *lineage_head(const struct hs_record *r)
 {
 	uint32_t id = r->word & HS_RECORD_LONG ? HS_ARRAY_LONG_LINEAGES : HS_ARRAY_LINEAGES;
 
-	return store_place(id, r->stack);
+	return store_place(id, r->birth);
 }
 
-/* Gives a new block a lineage without steps: its size does not fit a record. False: no room. */
-bool lineage_start(struct hs_record *r, uint64_t size, uint64_t usable, uint32_t stack);
+/*
+ * Gives the block of r (not committed; its stack and time of birth are set) a lineage without
+ * steps. r->size is left alone. False: no room; r is as it was.
+ */
+bool lineage_start(struct thread *t, struct hs_record *r, uint64_t size, uint64_t usable);
+
+/* The size field of a record: saturated where the block is too large for it. */
+uint64_t lineage_pack(uint64_t size, uint64_t usable);
+
+/* True if a size field says that the true size is in the lineage alone. */
+static inline bool lineage_holds_size(uint64_t packed)
+{
+	return (packed & HS_SIZE_MAX) == HS_SIZE_MAX || packed >> HS_SIZE_BITS == HS_SLACK_MAX;
+}
 
 /*
  * The block of r (a copy, not committed) now has this size, by this stack, at this time. Makes
  * its lineage at the first resizing and a long one when the short one is full. False: no room;
  * r is as it was.
  */
-bool lineage_step(struct hs_record *r, uint64_t size, uint64_t usable, uint32_t stack,
+bool lineage_step(struct thread *t, struct hs_record *r, uint64_t size, uint64_t usable, uint32_t stack,
 		  uint32_t tick);
 
 /* Gives a lineage back. */
-void lineage_give(bool is_long, uint32_t nr);
+void lineage_give(struct thread *t, bool is_long, uint32_t nr);
 
 #endif

@@ -37,29 +37,11 @@ uint32_t record_stack(struct thread *t, const struct unwind_regs *regs)
 	return stack;
 }
 
-/* Stack that a record counts for, and its size: its own or its lineage's. */
-static uint32_t stack_of(const struct hs_record *r, uint64_t *ret_size)
+/* Bytes that a record's block was asked for. */
+static inline uint64_t size_of(const struct hs_record *r)
 {
-	if (r->word & HS_RECORD_LINEAGE) {
-		const struct hs_lineage_head *l = lineage_head(r);
-
-		*ret_size = l->size;
-		return l->stack;
-	}
-	*ret_size = r->size & HS_SIZE_MAX;
-	return r->stack;
-}
-
-static uint64_t pack_size(const struct block *b)
-{
-	uint64_t slack = b->usable - b->size;
-
-	return b->size | (slack < HS_SLACK_MAX ? slack : HS_SLACK_MAX) << HS_SIZE_BITS;
-}
-
-static bool too_large(const struct block *b)
-{
-	return b->size > HS_SIZE_MAX || b->usable - b->size >= HS_SLACK_MAX;
+	return __builtin_expect(lineage_holds_size(r->size), 0) ? lineage_head(r)->size :
+								   r->size & HS_SIZE_MAX;
 }
 
 static uint32_t now_tick(void)
@@ -90,15 +72,15 @@ static void commit(struct hs_record *r, const struct hs_record *from)
 static void end_record(struct thread *t, uint32_t nr, bool temporary)
 {
 	struct hs_record *r = store_record(nr);
-	uint64_t size, word = r->word;
-	uint32_t stack = stack_of(r, &size), lineage = r->stack;
+	uint64_t size = size_of(r), word = r->word;
+	uint32_t stack = r->stack, lineage = r->birth;
 
 	begin_op(t, HS_OP_DEATH, stack, 0);
 	__atomic_store_n(&r->word, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&t->slot->pending_nr, 0, __ATOMIC_RELEASE);
 	totals_death(t, stack, size, temporary);
 	if (word & HS_RECORD_LINEAGE)
-		lineage_give(word & HS_RECORD_LONG, lineage);
+		lineage_give(t, word & HS_RECORD_LONG, lineage);
 	pool_give(t, nr);
 }
 
@@ -170,18 +152,16 @@ void record_birth(struct thread *t, const struct block *b, uint32_t stack)
 	}
 	fresh = (struct hs_record){
 		.word = b->address | (uint64_t)b->family << HS_RECORD_FAMILY_SHIFT,
+		.size = lineage_pack(b->size, b->usable),
 		.serial = (uint64_t)t->slot_nr << HS_SERIAL_SLOT_SHIFT | t->slot->next_serial++,
 		.stack = stack,
 		.birth = now_tick(),
 	};
-	if (__builtin_expect(too_large(b), 0)) {
-		if (!lineage_start(&fresh, b->size, b->usable, stack)) {
-			pool_give(t, nr);
-			store_lost(HS_LOST_STOPPED);
-			return;
-		}
-	} else {
-		fresh.size = pack_size(b);
+	if (__builtin_expect(lineage_holds_size(fresh.size), 0) &&
+	    !lineage_start(t, &fresh, b->size, b->usable)) {
+		pool_give(t, nr);
+		store_lost(HS_LOST_STOPPED);
+		return;
 	}
 	begin_op(t, HS_OP_BIRTH, stack, 0);
 	commit(store_record(nr), &fresh);
@@ -228,6 +208,8 @@ void record_resize_begin(struct thread *t, uint64_t address, struct resize *ret)
 	}
 	r = store_record(ret->nr);
 	ret->copy = *r;
+	if (r->word & HS_RECORD_LINEAGE)
+		__builtin_prefetch(lineage_head(r), 1);
 	ret->nested = s->inflight_nr != 0 || t->special & THREAD_ORPHAN;
 	if (!ret->nested) {
 		s->inflight = ret->copy;
@@ -246,17 +228,16 @@ static void leave_flight(struct thread *t, const struct resize *r)
 /* Ends the block in flight: it was freed, or can't be kept. */
 void record_resize_free(struct thread *t, struct resize *r)
 {
-	uint64_t size;
-	uint32_t stack;
+	uint64_t size = r->nr ? size_of(&r->copy) : 0;
+	uint32_t stack = r->copy.stack;
 
 	if (!r->nr)
 		return;
-	stack = stack_of(&r->copy, &size);
 	begin_op(t, HS_OP_DEATH, stack, 0);
 	leave_flight(t, r);
 	totals_death(t, stack, size, t->newest == address_of(&r->copy));
 	if (r->copy.word & HS_RECORD_LINEAGE)
-		lineage_give(r->copy.word & HS_RECORD_LONG, r->copy.stack);
+		lineage_give(t, r->copy.word & HS_RECORD_LONG, r->copy.birth);
 	pool_give(t, r->nr);
 }
 
@@ -301,12 +282,13 @@ void record_resize_end(struct thread *t, struct resize *r, const struct block *b
 		record_birth(t, b, record_stack(t, regs));
 		return;
 	}
-	old_stack = stack_of(&r->copy, &old_size);
+	old_stack = r->copy.stack;
+	old_size = size_of(&r->copy);
 	stack = b->size == old_size ? old_stack : record_stack(t, regs);
 	slot = slot_for(t, b->address);
 	begin_op(t, HS_OP_RESIZE, stack, old_stack);
 	if (!slot || (b->size != old_size &&
-		      !lineage_step(&r->copy, b->size, b->usable, stack, now_tick()))) {
+		      !lineage_step(t, &r->copy, b->size, b->usable, stack, now_tick()))) {
 		record_resize_free(t, r);
 		return;
 	}

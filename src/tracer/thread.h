@@ -26,6 +26,8 @@ enum thread_special {
 	THREAD_BUSY = 1u << 4,      /* being made, or the struct that stands in meanwhile */
 };
 
+#define THREAD_LINEAGES 32u
+
 struct thread {
 	struct hs_thread *slot;         /* in the store */
 	uint32_t special;               /* enum thread_special */
@@ -38,6 +40,8 @@ struct thread {
 	uint32_t fresh_record, fresh_end; /* numbers taken from the array, never used yet */
 	uint64_t newest;                /* address of the block made last, 0: it made none since */
 	struct index_supply supply;
+	uint32_t nr_lineages[2];        /* free ones of which the thread keeps the numbers, by length */
+	uint32_t lineages[2][THREAD_LINEAGES];
 	struct thread *next;            /* list of structs without thread */
 
 	/* The outer call of a pair such as operator new and the malloc it makes, see hooks.c. */

@@ -244,7 +244,7 @@ static struct hs_lineage_head *lineage_of(struct fake_store *f, const struct hs_
 	if (!(r->word & HS_RECORD_LINEAGE))
 		return NULL;
 	return fake_place(f, r->word & HS_RECORD_LONG ? HS_ARRAY_LONG_LINEAGES : HS_ARRAY_LINEAGES,
-			  r->stack);
+			  r->birth);
 }
 
 void fake_free_block(struct fake_store *f, uint32_t record)
@@ -268,7 +268,7 @@ static void add_step(struct fake_store *f, struct hs_record *r, struct hs_lineag
 		struct hs_long_lineage *to = fake_place(f, HS_ARRAY_LONG_LINEAGES, nr);
 
 		memcpy(to, head, sizeof(struct hs_lineage));
-		r->stack = nr;
+		r->birth = nr;
 		r->word |= HS_RECORD_LONG;
 		head = &to->head;
 	}
@@ -297,7 +297,8 @@ void fake_resize(struct fake_store *f, uint32_t record, uint64_t size, uint32_t 
 		head = fake_place(f, HS_ARRAY_LINEAGES, nr);
 		head->size = head->born_size = head->peak_size = r->size & HS_SIZE_MAX;
 		head->born_stack = head->stack = r->stack;
-		r->stack = nr;
+		head->birth = r->birth;
+		r->birth = nr;
 		r->word |= HS_RECORD_LINEAGE;
 	}
 	old = head->size;

@@ -186,8 +186,9 @@ static void do_resize(const struct worker *w, struct hs_thread *t, uint32_t i, u
 						 .usable = old + 8,
 						 .stack = from,
 						 .born_size = old,
-						 .born_stack = from};
-		r->stack = w->first_lineage + i;
+						 .born_stack = from,
+						 .birth = r->birth};
+		r->birth = w->first_lineage + i;
 	}
 	add(w, from, -1, -(int64_t)old);
 	head->size = size;
