@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# Limits that are meant for the program: it sees them, and the snapshots are written all the same.
+(
+	ulimit -S -f 0
+	heapstory run -o a -- sh -c 'ulimit -f'
+) 2>limits.err | cat
+heapstory check a/exit.hs >/dev/null || fail "no whole exit snapshot under a file size limit"
+(
+	ulimit -S -v 400000
+	heapstory run -o b -- sh -c 'ulimit -v'
+) || fail "ended with $?"
+heapstory check b/exit.hs >/dev/null || fail "no whole exit snapshot under a memory limit"
+# ignored signals stay ignored
+(
+	trap '' HUP USR1
+	heapstory run -o c -- sh -c 'kill -HUP $$; kill -USR1 $$; echo still there'
+) || fail "ended with $?"
+# the core, if any, is the program's; nobody else leaves one
+(
+	ulimit -c unlimited
+	heapstory run -o d -- sh -c 'kill -SEGV $$' 2>/dev/null
+) 2>/dev/null
+[ $? = 139 ] || fail "status of SIGSEGV"
+finish
