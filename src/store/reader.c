@@ -536,8 +536,13 @@ static uint64_t last_sign_ms(const struct store_image *image)
 
 	ms = image->header.peak_ms > ms ? image->header.peak_ms : ms;
 	ms = image->control.mode_since_ms > ms ? image->control.mode_since_ms : ms;
-	for (uint64_t i = 0; i < a[HS_ARRAY_RECORDS].count; i++)
-		ms = later(ms, ((struct hs_record *)a[HS_ARRAY_RECORDS].data)[i].birth);
+	for (uint64_t i = 0; i < a[HS_ARRAY_RECORDS].count; i++) {
+		const struct hs_record *r = (struct hs_record *)a[HS_ARRAY_RECORDS].data + i;
+
+		/* The others have the number of a lineage there, or had. */
+		if (r->word && !(r->word & HS_RECORD_LINEAGE))
+			ms = later(ms, r->birth);
+	}
 	for (uint64_t i = 0; i < a[HS_ARRAY_LINEAGES].count; i++)
 		ms = later(ms, ((struct hs_lineage *)a[HS_ARRAY_LINEAGES].data)[i].head.changed);
 	for (uint64_t i = 0; i < a[HS_ARRAY_LONG_LINEAGES].count; i++)
