@@ -672,7 +672,7 @@ static void test_damaged_record(void **state)
 	fake_small(f);
 	fake_record(f, 1)->stack = 1000;
 	fake_record(f, 2)->word |= UINT64_C(15) << HS_RECORD_FAMILY_SHIFT;
-	fake_record(f, 3)->stack = 77;
+	fake_record(f, 3)->birth = 77;
 	s = snap_of(f);
 	assert_int_equal(s->nr_blocks, 0);
 	assert_int_equal(s->coverage.dropped_blocks, 3);

@@ -142,9 +142,17 @@ static const struct snap_block *block_at(const struct snapshot *s, uint64_t addr
 	return NULL;
 }
 
-/* Sum of the shards' cells: what the writer's own totals say. */
+/*
+ * Sum of the shards' cells: what the writer's own totals say. A thread's latest death is settled
+ * at its next event or its end; this thread's is settled here.
+ */
 static void writer_totals(int64_t *ret_count, int64_t *ret_bytes)
 {
+	struct thread *t = tracer_enter();
+
+	assert_non_null(t);
+	record_settle(t);
+	tracer_leave(t);
 	*ret_count = *ret_bytes = 0;
 	for (uint32_t shard = 0; shard < HS_NR_SHARDS; shard++) {
 		const struct hs_array *a = &store.header->arrays[HS_ARRAY_CELLS + shard];
@@ -159,6 +167,26 @@ static void writer_totals(int64_t *ret_count, int64_t *ret_bytes)
 }
 
 /* ---- tests ---- */
+
+/* A freed block is none for the reader at once, and for the totals when its thread goes on. */
+static void test_pending(void **state)
+{
+	int64_t before, after, bytes;
+	struct snapshot *s;
+
+	(void)state;
+	writer_totals(&before, &bytes);
+	birth(0x7000000ff000, 48);
+	death(0x7000000ff000, true);
+	assert_int_not_equal(tracer_self->slot->pending_nr, 0);
+	s = look();
+	assert_null(block_at(s, 0x7000000ff000));
+	assert_true(s->coverage.consistent);
+	snapshot_free(s);
+	writer_totals(&after, &bytes);
+	assert_int_equal(tracer_self->slot->pending_nr, 0);
+	assert_int_equal(after, before);
+}
 
 static void test_one_block(void **state)
 {
@@ -428,6 +456,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_block),
+		cmocka_unit_test(test_pending),
 		cmocka_unit_test(test_neighbours),
 		cmocka_unit_test(test_addresses_out_of_range),
 		cmocka_unit_test(test_missed_free),
