@@ -24,7 +24,9 @@ normalise() {
 		-e 's/(heapstory\.[A-Za-z0-9_+-]+)\.[0-9]+/\1.PID/g' \
 		-e 's/\b(pid|process) [0-9]+/\1 PID/g' \
 		-e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+(Z|[+-][0-9:]+)?/DATE/g' \
-		-e 's/\b[0-9]+(\.[0-9]+)? ?(ms|s|min|h)\b/TIME/g'
+		-e 's/\b[0-9]+(\.[0-9]+)? ?(ms|s|min|h)\b/TIME/g' \
+		-e 's/[0-9.]+ % of the life/PART of the life/' -e 's/(starts|mark at) [0-9]+/\1 N/' \
+		-e '/^note: (libunwind could not be loaded|the store is in memory)/d' # the machine's
 }
 
 fail() { echo "FAIL: $*"; FAILED=1; }
@@ -65,7 +67,12 @@ start() {
 	local name=$1 fd
 	shift
 	mkfifo "$name.in"
-	"$@" <"$name.in" >"$name.out" 2>"$name.err" &
+	(
+		# a child that held another's input open would keep that one from its end
+		for fd in "${FD[@]}"; do exec {fd}>&-; done
+		[ "$(type -t "$1")" = function ] || exec "$@"
+		"$@"
+	) <"$name.in" >"$name.out" 2>"$name.err" &
 	PID[$name]=$!
 	exec {fd}>"$name.in"
 	FD[$name]=$fd

@@ -145,6 +145,8 @@ static bool take_entry(struct environment *env, char *entry)
 	}
 	if (!strncmp(entry, "LD_PRELOAD=", 11) && strstr(entry, LIBRARY))
 		return without_library(env, entry + 11);
+	if (!strncmp(entry, "XDG_RUNTIME_DIR=", 16))
+		copy_path(env->runtime, entry + 16);
 	if (!strcmp(entry, "PYTHONMALLOC=malloc"))
 		env->python_malloc = true;
 	return true;

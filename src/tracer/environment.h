@@ -17,6 +17,7 @@ struct environment {
 	char root[ENVIRONMENT_PATH];
 	char place[ENVIRONMENT_PATH];
 	char registry[ENVIRONMENT_PATH];
+	char runtime[ENVIRONMENT_PATH]; /* XDG_RUNTIME_DIR, the user's; it stays */
 	char library[ENVIRONMENT_PATH]; /* our own path, as it stood in LD_PRELOAD */
 	uint32_t mode, depth, generation;
 	uint64_t cap;

@@ -180,11 +180,34 @@ static void fill_header(uint64_t ticks)
 		h->flags |= HS_STORE_FENCED;
 }
 
+/* The registry's folder where no launcher named it, by the same rule; "" if it can't be trusted. */
+static void settle_registry(struct environment *env)
+{
+	struct sys_stat st;
+	struct path path;
+
+	if (env->registry[0])
+		return;
+	path_start(&path, env->registry, sizeof(env->registry),
+		   env->runtime[0] == '/' ? env->runtime : "/tmp");
+	path_add(&path, "/heapstory");
+	if (env->runtime[0] != '/') {
+		path_add(&path, "-");
+		path_add_number(&path, (uint64_t)sys_getuid());
+	}
+	if (path_fits(&path))
+		sys_mkdir(env->registry, 0700);
+	if (!path_fits(&path) || sys_stat(env->registry, 1, &st) ||
+	    (st.mode & 0170077) != 0040000 || st.uid != (uint32_t)sys_getuid())
+		env->registry[0] = '\0';
+}
+
 /* A link PID.TICKS in the registry's folder, which points to the store. */
-static void enter_registry(const struct environment *env, uint64_t ticks)
+static void enter_registry(struct environment *env, uint64_t ticks)
 {
 	struct path path;
 
+	settle_registry(env);
 	if (!env->registry[0])
 		return;
 	path_start(&path, life.link, sizeof(life.link), env->registry);

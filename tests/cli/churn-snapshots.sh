@@ -10,9 +10,9 @@ whole() { # SNAPSHOT: passes check, and its groups add up
 	check_json heap.json 'sum(r["count"] for r in j["rows"]) == j["totals"]["count"]' \
 		'sum(r["bytes"] for r in j["rows"]) == j["totals"]["bytes"]' 'j["totals"]["count"] > 100'
 }
-snap() { # FILE: is consistent
+snap() { # FILE: is consistent; each thread may be inside a realloc, whose block is in doubt
 	heapstory snap out/store.live -o "$1" --json >"$1.json" || fail "snap $1"
-	check_json "$1.json" 'j["totals"]["consistent"] is True' 'j["totals"]["in_doubt"] == 0'
+	check_json "$1.json" 'j["totals"]["consistent"] is True' 'j["totals"]["in_doubt"] <= 4'
 }
 for i in 1 2 3 4 5 6 7 8 9 10; do
 	snap $i.hs
