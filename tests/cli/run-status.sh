@@ -3,9 +3,11 @@
 # run returns the program's status, or dies by its signal; arguments and output pass through.
 expect_status 0 heapstory run -o a -- sh -c 'exit 0'
 expect_status 42 heapstory run -o b -- sh -c 'exit 42'
+exec 3>&2 2>/dev/null # where the shell tells of signals
 heapstory run -o c -- "$PROGRAMS/ends" kill </dev/null >/dev/null 2>&1
 [ $? = 137 ] || fail "killed: $?"
 heapstory run -o d -- "$PROGRAMS/ends" abort </dev/null >/dev/null 2>&1
+exec 2>&3 3>&-
 [ $? = 134 ] || fail "aborted: $?"
 [ "$(echo input | heapstory run -o e -- cat)" = input ] || fail "standard input"
 [ "$(heapstory run -o f -- printf '%s,' a 'b c' '' --json -o)" = 'a,b c,,--json,-o,' ] || fail "arguments"
