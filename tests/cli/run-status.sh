@@ -7,8 +7,8 @@ exec 3>&2 2>/dev/null # where the shell tells of signals
 heapstory run -o c -- "$PROGRAMS/ends" kill </dev/null >/dev/null 2>&1
 [ $? = 137 ] || fail "killed: $?"
 heapstory run -o d -- "$PROGRAMS/ends" abort </dev/null >/dev/null 2>&1
-exec 2>&3 3>&-
 [ $? = 134 ] || fail "aborted: $?"
+exec 2>&3 3>&-
 [ "$(echo input | heapstory run -o e -- cat)" = input ] || fail "standard input"
 [ "$(heapstory run -o f -- printf '%s,' a 'b c' '' --json -o)" = 'a,b c,,--json,-o,' ] || fail "arguments"
 heapstory run -o g -- sh -c 'echo out; echo err >&2' >g.out 2>g.err
