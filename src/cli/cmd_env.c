@@ -24,7 +24,8 @@ static int print(char **variables)
 	for (size_t i = 0; variables[i]; i++)
 		if (!is_plain(variables[i]))
 			return say("cannot print '%s': a character in it would need quotes, "
-				   "which not every reader of these lines takes", variables[i]);
+				   "which not every reader of these lines takes",
+				   variables[i]);
 	for (size_t i = 0; variables[i]; i++)
 		puts(variables[i]);
 	return EXIT_DONE;
@@ -69,13 +70,15 @@ const struct command cmd_env = {
 	.name = "env",
 	.summary = "prints the environment that traces a program started by something else",
 	.usage = "[-o DIR] [options] [[--] CMD]",
-	.options =
-		"  -o DIR              output folder, made if need be; holds a link to the store\n"
-		"  --mode MODE         live (every live block), or off: dormant until 'heapstory mode'\n"
-		"  --depth N           frames a stack may have (128)\n"
-		"  --follow-children   traces children too, each in DIR/child.PID\n"
-		"  --store DIR         folder of the stores\n"
-		"  CMD                 is not started, but looked at: one line if it cannot be traced\n",
+	.options = "  -o DIR              output folder, made if need be; holds a link to the "
+		   "store\n"
+		   "  --mode MODE         live (every live block), or off: dormant until "
+		   "'heapstory mode'\n"
+		   "  --depth N           frames a stack may have (128)\n"
+		   "  --follow-children   traces children too, each in DIR/child.PID\n"
+		   "  --store DIR         folder of the stores\n"
+		   "  CMD                 is not started, but looked at: one line if it cannot be "
+		   "traced\n",
 	.example = "env $(heapstory env -o /var/tmp/out) ./server &\n"
 		   "heapstory env > /run/server.env    # EnvironmentFile=/run/server.env\n",
 	.run = run,

@@ -69,25 +69,26 @@ static double seconds(const struct store_summary *s, uint64_t ms)
 static void print_json(const struct store_summary *s, const char *path)
 {
 	static const struct report_view no_view;
-	struct report_style style = { .out = stdout, .json = true };
+	struct report_style style = {.out = stdout, .json = true};
 	struct report report;
 	char comm[sizeof(s->comm) + 1] = "";
 
 	memcpy(comm, s->comm, sizeof(s->comm));
 	report_begin(&report, &style, "mode", &no_view,
 		     json_pack("{s:I, s:o, s:s, s:o}", "pid", (json_int_t)s->pid, "name",
-			       report_string(comm), "source", "running", "path", report_string(path)),
-		     json_pack("{s:s, s:f, s:n, s:n, s:n, s:n, s:n, s:[]}", "mode", mode_name(s->mode),
-			       "since_s", seconds(s, s->since_ms), "share_of_life",
-			       "blocks_without_stack", "events_lost", "unknown_frees",
-			       "unexplained_bytes", "notes"),
+			       report_string(comm), "source", "running", "path",
+			       report_string(path)),
+		     json_pack("{s:s, s:f, s:n, s:n, s:n, s:n, s:n, s:[]}", "mode",
+			       mode_name(s->mode), "since_s", seconds(s, s->since_ms),
+			       "share_of_life", "blocks_without_stack", "events_lost",
+			       "unknown_frees", "unexplained_bytes", "notes"),
 		     json_pack("{s:I, s:I}", "count", (json_int_t)s->live_count, "bytes",
 			       (json_int_t)s->live_bytes));
 	report_row(&report,
 		   json_pack("{s:I, s:o, s:s, s:I, s:I, s:f}", "pid", (json_int_t)s->pid, "name",
 			     report_string(comm), "mode", mode_name(s->mode), "bytes",
-			     (json_int_t)s->live_bytes, "count", (json_int_t)s->live_count, "since_s",
-			     seconds(s, s->since_ms)));
+			     (json_int_t)s->live_bytes, "count", (json_int_t)s->live_count,
+			     "since_s", seconds(s, s->since_ms)));
 	report_end(&report, 0);
 }
 

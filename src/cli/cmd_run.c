@@ -94,7 +94,7 @@ child_main(const struct launch *l, char **argv, struct start_pipes *p, const sig
 	close(p->go[1]);
 	close(p->failed[0]);
 	if (read(p->go[0], &byte, 1) != 1)
-		_exit(EXIT_TROUBLE);    /* the parent has said why, or is gone */
+		_exit(EXIT_TROUBLE); /* the parent has said why, or is gone */
 	env = launch_environment(l);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	error = become(argv, env);
@@ -190,8 +190,8 @@ static int look_after(const struct launch *l, pid_t child, const sigset_t *mask)
 static int run_as_child(const struct launch_options *options, char **argv)
 {
 	/* Shared, so that the child sees what was prepared after the fork. */
-	struct launch *l = mmap(NULL, sizeof(*l), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-				-1, 0);
+	struct launch *l =
+		mmap(NULL, sizeof(*l), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct hs_error err;
 	sigset_t all, mask;
 	pid_t child;
@@ -220,7 +220,7 @@ supervise_aside(const struct launch *l, pid_t pid, uint64_t start_ticks, int fai
 	char byte;
 
 	if (read(failed, &byte, 1) > 0)
-		_exit(EXIT_TROUBLE);    /* the program could not be started, and that was said */
+		_exit(EXIT_TROUBLE); /* the program could not be started, and that was said */
 	detach_from_session();
 	supervisor_init(&s, l->dir, &options);
 	supervisor_sign(&s, (uint64_t)getpid());
@@ -308,26 +308,28 @@ static int run(int argc, char **argv)
 			return run_untraced(argv + first, why);
 		return say("%s", why);
 	}
-	return options.exec ? run_in_place(&options, argv + first) :
-			      run_as_child(&options, argv + first);
+	return options.exec ? run_in_place(&options, argv + first)
+			    : run_as_child(&options, argv + first);
 }
 
 const struct command cmd_run = {
 	.name = "run",
 	.summary = "starts a program traced and returns its status",
 	.usage = "[-o DIR] [options] [--] CMD [ARG...]",
-	.options =
-		"  -o DIR              output folder (heapstory.CMD.PID); is made, or exists and is empty\n"
-		"  --every D           a snapshot each D: 500ms, 30s, 5m, 2h\n"
-		"  --on-growth SIZE    a snapshot each time live bytes grew by SIZE\n"
-		"  --keep SIZE         room for these snapshots; they are thinned out beyond it\n"
-		"  --no-exit-snapshot  no exit.hs when the program has ended\n"
-		"  --mode MODE         live (every live block), or off: dormant until 'heapstory mode'\n"
-		"  --depth N           frames a stack may have (128)\n"
-		"  --follow-children   traces children too, each in DIR/child.PID\n"
-		"  --store DIR         folder of the store while the program runs\n"
-		"  --exec              becomes the program, same pid; a supervisor stays aside\n"
-		"  --anyway            runs what cannot be traced untraced\n",
+	.options = "  -o DIR              output folder (heapstory.CMD.PID); is made, or exists "
+		   "and is empty\n"
+		   "  --every D           a snapshot each D: 500ms, 30s, 5m, 2h\n"
+		   "  --on-growth SIZE    a snapshot each time live bytes grew by SIZE\n"
+		   "  --keep SIZE         room for these snapshots; they are thinned out beyond "
+		   "it\n"
+		   "  --no-exit-snapshot  no exit.hs when the program has ended\n"
+		   "  --mode MODE         live (every live block), or off: dormant until "
+		   "'heapstory mode'\n"
+		   "  --depth N           frames a stack may have (128)\n"
+		   "  --follow-children   traces children too, each in DIR/child.PID\n"
+		   "  --store DIR         folder of the store while the program runs\n"
+		   "  --exec              becomes the program, same pid; a supervisor stays aside\n"
+		   "  --anyway            runs what cannot be traced untraced\n",
 	.example = "heapstory run -o out --every 30s -- ./server --port 8080\n"
 		   "heapstory diff out/0001.hs out/exit.hs\n",
 	.run = run,

@@ -25,18 +25,18 @@
 
 struct supervise_options {
 	const char *target;
-	const char *dir;                /* -o; NULL: the program's, else heapstory.CMD.PID */
+	const char *dir; /* -o; NULL: the program's, else heapstory.CMD.PID */
 	struct supervisor_options supervisor;
 };
 
 /* The program, its store and the folder in which its story is kept. */
 struct supervised {
-	char store[PATH_MAX];           /* as found */
+	char store[PATH_MAX]; /* as found */
 	struct store_summary summary;
 	uint64_t start_ticks;
 	char dir[PATH_MAX];
-	bool own_dir;                   /* not known to the tracer */
-	char stores[PATH_MAX];          /* of later images; "": the tracer itself links them in dir */
+	bool own_dir; /* not known to the tracer */
+	char stores[PATH_MAX]; /* of later images; "": the tracer itself links them in dir */
 };
 
 static int parse(struct supervise_options *o, int argc, char **argv)
@@ -60,7 +60,8 @@ static int parse(struct supervise_options *o, int argc, char **argv)
 		}
 		ret = option_value("-o", argc, argv, &i, &o->dir, &err);
 		ret = ret ? ret : option_duration("--every", argc, argv, &i, &s->every_ns, &err);
-		ret = ret ? ret : option_size("--on-growth", argc, argv, &i, &s->growth_bytes, &err);
+		ret = ret ? ret
+			  : option_size("--on-growth", argc, argv, &i, &s->growth_bytes, &err);
 		ret = ret ? ret : option_size("--keep", argc, argv, &i, &s->keep_bytes, &err);
 		if (ret < 0)
 			return say_error(&err);
@@ -94,19 +95,24 @@ static int find(struct supervised *v, const char *target, struct hs_error *err)
 
 	ret = ret ? ret : store_is_store(path, &is_store, err);
 	if (!ret && !is_store)
-		return hs_error_set(err, HS_E_USAGE, "'%s' is a snapshot, not a running program", target);
+		return hs_error_set(err, HS_E_USAGE, "'%s' is a snapshot, not a running program",
+				    target);
 	if (!ret && !realpath(path, v->store))
 		ret = hs_error_system(err, "open", path);
 	ret = ret ? ret : store_summary(v->store, &v->summary, err);
 	if (ret)
 		return ret;
 	if (!v->summary.alive || !process_stat_read((pid_t)v->summary.pid, 0, &stat))
-		return hs_error_set(err, HS_E_STATE, "process %" PRIu32 " is gone; its store is '%s'",
+		return hs_error_set(err, HS_E_STATE,
+				    "process %" PRIu32 " is gone; its store is '%s'",
 				    v->summary.pid, v->store);
 	v->start_ticks = stat.start_ticks;
 	if (other_supervisor(v))
-		return hs_error_set(err, HS_E_STATE, "process %" PRIu32 " is looked after by process %"
-				    PRIu64 " already", v->summary.pid, other_supervisor(v));
+		return hs_error_set(err, HS_E_STATE,
+				    "process %" PRIu32 " is looked after by process %" PRIu64 " alr"
+											      "ead"
+											      "y",
+				    v->summary.pid, other_supervisor(v));
 	return 0;
 }
 
@@ -215,7 +221,8 @@ static int look_after(struct supervised *v, const struct supervise_options *o)
 	}
 	if (sig) {
 		supervisor_sign(&s, 0);
-		say("process %d is left alone; it is traced on, '%s' shows its heap", (int)pid, s.dir);
+		say("process %d is left alone; it is traced on, '%s' shows its heap", (int)pid,
+		    s.dir);
 	} else {
 		supervisor_finish(&s);
 		supervisor_report(&s);
@@ -249,12 +256,13 @@ const struct command cmd_supervise = {
 	.name = "supervise",
 	.summary = "gives a program started by 'env' what 'run' gives",
 	.usage = "TARGET [-o DIR] [--every D] [--on-growth SIZE]",
-	.options =
-		"  -o DIR              output folder (the program's own, else heapstory.CMD.PID)\n"
-		"  --every D           a snapshot each D: 500ms, 30s, 5m, 2h\n"
-		"  --on-growth SIZE    a snapshot each time live bytes grew by SIZE\n"
-		"  --keep SIZE         room for these snapshots; they are thinned out beyond it\n"
-		"  --no-exit-snapshot  no exit.hs when the program has ended\n",
+	.options = "  -o DIR              output folder (the program's own, else "
+		   "heapstory.CMD.PID)\n"
+		   "  --every D           a snapshot each D: 500ms, 30s, 5m, 2h\n"
+		   "  --on-growth SIZE    a snapshot each time live bytes grew by SIZE\n"
+		   "  --keep SIZE         room for these snapshots; they are thinned out beyond "
+		   "it\n"
+		   "  --no-exit-snapshot  no exit.hs when the program has ended\n",
 	.example = "heapstory supervise 4242 --every 5m\n",
 	.run = run,
 };

@@ -41,8 +41,8 @@ void detach_descriptors(void)
 
 void detach_limits(void)
 {
-	static const int limits[] = { RLIMIT_FSIZE, RLIMIT_CPU, RLIMIT_AS, RLIMIT_DATA,
-				      RLIMIT_NOFILE };
+	static const int limits[] = {RLIMIT_FSIZE, RLIMIT_CPU, RLIMIT_AS, RLIMIT_DATA,
+				     RLIMIT_NOFILE};
 	struct rlimit limit;
 
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
@@ -55,8 +55,8 @@ void detach_limits(void)
 
 void detach_from_session(void)
 {
-	static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
-				    SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU, SIGXCPU, SIGXFSZ };
+	static const int ends[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
+				   SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU, SIGXCPU, SIGXFSZ};
 	sigset_t none;
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
@@ -66,7 +66,7 @@ void detach_from_session(void)
 	detach_descriptors();
 	detach_limits();
 	if (chdir("/"))
-		return;                 /* then it stays busy; nothing else depends on it */
+		return; /* then it stays busy; nothing else depends on it */
 }
 
 /* A descriptor that gets readable when the process ends; -1 where there is none to be had. */
@@ -87,8 +87,8 @@ static int open_pidfd(pid_t pid)
 bool watch_process(pid_t pid, uint64_t start_ticks, int timeout_ms, int stop_fd)
 {
 	struct pollfd fds[2] = {
-		{ .fd = open_pidfd(pid), .events = POLLIN },
-		{ .fd = stop_fd, .events = POLLIN },
+		{.fd = open_pidfd(pid), .events = POLLIN},
+		{.fd = stop_fd, .events = POLLIN},
 	};
 
 	/* The number may have been given to another process before the descriptor was opened. */

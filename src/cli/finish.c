@@ -31,7 +31,7 @@ struct moving {
 	bool is_link;
 	int fd;
 	struct hs_header header;
-	uint64_t size;                  /* bytes that are worth keeping */
+	uint64_t size; /* bytes that are worth keeping */
 };
 
 static int cannot_move(const struct moving *m, struct hs_error *err)
@@ -84,7 +84,7 @@ static int copy_range(int from, int to, off_t start, off_t end, char *buf)
 		if (n < 0)
 			return -1;
 		if (!n)
-			return 0;       /* shorter than it was: what follows is a hole */
+			return 0; /* shorter than it was: what follows is a hole */
 		start += n;
 	}
 	return 0;
@@ -104,7 +104,7 @@ static int copy_data(int from, int to, off_t size)
 			break;
 		hole = data < 0 ? size : lseek(from, data, SEEK_HOLE);
 		if (data < 0)
-			data = pos;     /* a file system that knows no holes */
+			data = pos; /* a file system that knows no holes */
 		if (hole < 0 || hole > size)
 			hole = size;
 		ret = copy_range(from, to, data, hole, buf);
@@ -206,7 +206,8 @@ int finish_stores(const char *dir, struct finish_result *ret, struct hs_error *e
 		result = hs_error_system(err, "read folder", dir);
 	for (int i = 0; i < nr; i++) {
 		m->fd = -1;
-		if (snprintf(m->place, sizeof(m->place), "%s/%s", dir, names[i]->d_name) < PATH_MAX &&
+		if (snprintf(m->place, sizeof(m->place), "%s/%s", dir, names[i]->d_name) <
+			    PATH_MAX &&
 		    open_store(m) && finish_one(m, ret, &one)) {
 			if (!result && err)
 				*err = one;

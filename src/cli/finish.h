@@ -12,11 +12,11 @@ struct hs_error;
 
 /* What the finished stores of a folder tell. */
 struct finish_result {
-	uint64_t nr_untraced;           /* children that nobody followed */
-	uint32_t nr_stores;             /* that a tracer wrote to */
-	uint32_t nr_unused;             /* that no tracer came to; they were removed */
-	uint32_t stop_reason;           /* enum hs_stop of the newest that was stopped */
-	uint64_t stopped_ms;            /* when that was, after the tracer's start */
+	uint64_t nr_untraced; /* children that nobody followed */
+	uint32_t nr_stores; /* that a tracer wrote to */
+	uint32_t nr_unused; /* that no tracer came to; they were removed */
+	uint32_t stop_reason; /* enum hs_stop of the newest that was stopped */
+	uint64_t stopped_ms; /* when that was, after the tracer's start */
 };
 
 /*

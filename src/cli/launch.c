@@ -25,13 +25,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LIBRARY "libheapstory.so"
+#define LIBRARY	    "libheapstory.so"
 #define PROBE_BYTES 65536u
 
 /* Beside the tool, as in a build folder, or where `make install` puts it. */
 static int find_library(char ret[PATH_MAX], struct hs_error *err)
 {
-	static const char *const places[] = { LIBRARY, "../lib/heapstory/" LIBRARY };
+	static const char *const places[] = {LIBRARY, "../lib/heapstory/" LIBRARY};
 	char exe[PATH_MAX], path[PATH_MAX + 64];
 	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
@@ -44,8 +44,10 @@ static int find_library(char ret[PATH_MAX], struct hs_error *err)
 		if (!realpath(path, ret) || access(ret, R_OK))
 			continue;
 		if (strpbrk(ret, " :\t\n"))
-			return hs_error_set(err, HS_E_STATE, "cannot preload '%s': "
-					    "its path has a space or colon", ret);
+			return hs_error_set(err, HS_E_STATE,
+					    "cannot preload '%s': "
+					    "its path has a space or colon",
+					    ret);
 		return 0;
 	}
 	return hs_error_set(err, HS_E_NOT_FOUND, "cannot find '" LIBRARY "' beside '%s'", exe);
@@ -110,7 +112,7 @@ struct file_limit {
 
 static void file_limit_raise(struct file_limit *saved)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
 	struct rlimit raised;
 
 	sigaction(SIGXFSZ, &ignore, &saved->on_excess);
@@ -186,7 +188,8 @@ static int name_store(struct launch *l, pid_t pid, struct hs_error *err)
 		len = snprintf(l->store, sizeof(l->store), "%s/store.live", l->dir);
 	} else {
 		if (!process_stat_read(pid, 0, &stat))
-			return hs_error_set(err, HS_E_STATE, "cannot read '/proc/%d/stat'", (int)pid);
+			return hs_error_set(err, HS_E_STATE, "cannot read '/proc/%d/stat'",
+					    (int)pid);
 		len = snprintf(l->store, sizeof(l->store), "%s/heapstory-%u.%d.%" PRIu64 ".store",
 			       l->where.folder, (unsigned int)getuid(), (int)pid, stat.start_ticks);
 	}
@@ -218,7 +221,8 @@ int launch_make_store(struct launch *l, pid_t pid, struct hs_error *err)
 	struct store_options options = {
 		.depth = l->options->depth,
 		.mode = l->options->mode,
-		.flags = HS_STORE_SUPERVISED | (l->options->follow ? (uint32_t)HS_STORE_FOLLOW : 0) |
+		.flags = HS_STORE_SUPERVISED |
+			 (l->options->follow ? (uint32_t)HS_STORE_FOLLOW : 0) |
 			 (l->where.on_tmpfs ? (uint32_t)HS_STORE_ON_TMPFS : 0),
 		.dir = l->dir,
 	};

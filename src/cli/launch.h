@@ -16,13 +16,13 @@
 struct hs_error;
 
 struct launch_options {
-	const char *dir;                /* -o; NULL: the default */
-	const char *store;              /* --store; NULL: chosen by store_where() */
-	uint32_t mode;                  /* enum hs_mode: off or live */
-	uint32_t depth;                 /* frames */
-	uint64_t every_ns;              /* 0: no periodic snapshots */
-	uint64_t growth_bytes;          /* 0: none on growth */
-	uint64_t keep_bytes;            /* 0: all snapshots are kept */
+	const char *dir; /* -o; NULL: the default */
+	const char *store; /* --store; NULL: chosen by store_where() */
+	uint32_t mode; /* enum hs_mode: off or live */
+	uint32_t depth; /* frames */
+	uint64_t every_ns; /* 0: no periodic snapshots */
+	uint64_t growth_bytes; /* 0: none on growth */
+	uint64_t keep_bytes; /* 0: all snapshots are kept */
 	bool exit_snapshot;
 	bool follow;
 	bool exec;
@@ -59,12 +59,12 @@ int option_duration(const char *name, int argc, char **argv, int *i, uint64_t *r
 struct launch {
 	const struct launch_options *options; /* borrowed */
 	char library[PATH_MAX];
-	char dir[PATH_MAX];             /* output folder; "": none */
+	char dir[PATH_MAX]; /* output folder; "": none */
 	bool made_dir;
 	struct store_where where;
-	char store[PATH_MAX];           /* the file; "": the tracer is to make one */
-	char link[PATH_MAX];            /* dir/store.live, where that is a link to it; "": none */
-	char registry[PATH_MAX];        /* "": none */
+	char store[PATH_MAX]; /* the file; "": the tracer is to make one */
+	char link[PATH_MAX]; /* dir/store.live, where that is a link to it; "": none */
+	char registry[PATH_MAX]; /* "": none */
 };
 
 /* Finds the library that is preloaded and the registry. 0 or -HS_E_*. */

@@ -18,15 +18,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PRELOAD "LD_PRELOAD="
+#define PRELOAD	      "LD_PRELOAD="
 #define MAX_VARIABLES 8
 
 /* The library, then what was preloaded before; ld.so takes spaces for colons, so do we. */
 static char *preload_value(const char *library)
 {
 	const char *old = getenv("LD_PRELOAD");
-	char *text = old ? xasprintf(PRELOAD "%s:%s", library, old) :
-			   xasprintf(PRELOAD "%s", library);
+	char *text =
+		old ? xasprintf(PRELOAD "%s:%s", library, old) : xasprintf(PRELOAD "%s", library);
 
 	for (char *p = text; *p; p++)
 		if (*p == ' ')
@@ -69,7 +69,7 @@ char **launch_environment(const struct launch *l)
 	env = xcalloc(nr_old + MAX_VARIABLES + 1, sizeof(*env));
 	for (size_t i = 0; i < nr_old; i++) {
 		if (!strncmp(environ[i], HS_ENV_PREFIX, strlen(HS_ENV_PREFIX)))
-			continue;       /* of a tracer that this tool itself runs under */
+			continue; /* of a tracer that this tool itself runs under */
 		if (!preloaded && !strncmp(environ[i], PRELOAD, strlen(PRELOAD))) {
 			env[n++] = vars[0];
 			preloaded = true;
@@ -116,7 +116,8 @@ int launch_find_program(const char *name, char ret[PATH_MAX])
 
 		end = strchrnul(path, ':');
 		len = end > path ? (int)(end - path) : 1; /* an empty word is the current folder */
-		if (snprintf(ret, PATH_MAX, "%.*s/%s", len, end > path ? path : ".", name) < PATH_MAX) {
+		if (snprintf(ret, PATH_MAX, "%.*s/%s", len, end > path ? path : ".", name) <
+		    PATH_MAX) {
 			one = executable(ret);
 			if (!one)
 				return 0;

@@ -27,7 +27,7 @@ int option_value(const char *name, int argc, char **argv, int *i, const char **r
 		*ret_value = word + len + 1;
 		return 1;
 	}
-	if (word[len] && name[1] != '-') {      /* -oDIR */
+	if (word[len] && name[1] != '-') { /* -oDIR */
 		*ret_value = word + len;
 		return 1;
 	}
@@ -65,8 +65,9 @@ int option_duration(const char *name, int argc, char **argv, int *i, uint64_t *r
 	if (ret <= 0)
 		return ret;
 	if (units_parse_duration(value, &ns) || !ns)
-		return hs_error_set(err, HS_E_USAGE, "'%s' of '%s' is no duration (500ms, 30s, 5m, 2h)",
-				    value, name);
+		return hs_error_set(err, HS_E_USAGE,
+				    "'%s' of '%s' is no duration (500ms, 30s, 5m, 2h)", value,
+				    name);
 	*ret_ns = ns;
 	return 1;
 }
@@ -77,10 +78,12 @@ static int parse_mode(const char *value, uint32_t *ret_mode, struct hs_error *er
 		*ret_mode = HS_MODE_LIVE;
 	else if (!strcmp(value, "off"))
 		*ret_mode = HS_MODE_OFF;
-	else if (!strcmp(value, "full") || !strcmp(value, "sample") || !strncmp(value, "sample=", 7))
+	else if (!strcmp(value, "full") || !strcmp(value, "sample") ||
+		 !strncmp(value, "sample=", 7))
 		return hs_error_set(err, HS_E_USAGE, "mode '%s' is not in this version", value);
 	else
-		return hs_error_set(err, HS_E_USAGE, "'%s' is no mode (off, sample, live, full)", value);
+		return hs_error_set(err, HS_E_USAGE, "'%s' is no mode (off, sample, live, full)",
+				    value);
 	return 1;
 }
 
@@ -144,19 +147,21 @@ static bool parse_switch(struct launch_options *o, const char *word)
 /* What makes no sense without a supervisor, or without a program of ours. */
 static int refuse_for_env(const struct launch_options *o, struct hs_error *err)
 {
-	const char *name = o->every_ns	     ? "--every" :
-			   o->growth_bytes   ? "--on-growth" :
-			   o->keep_bytes     ? "--keep" :
-			   !o->exit_snapshot ? "--no-exit-snapshot" :
-			   o->exec	     ? "--exec" :
-			   o->anyway	     ? "--anyway" :
-					       NULL;
+	const char *name = o->every_ns	       ? "--every"
+			   : o->growth_bytes   ? "--on-growth"
+			   : o->keep_bytes     ? "--keep"
+			   : !o->exit_snapshot ? "--no-exit-snapshot"
+			   : o->exec	       ? "--exec"
+			   : o->anyway	       ? "--anyway"
+					       : NULL;
 
 	if (!name)
 		return 0;
 	return hs_error_set(err, HS_E_USAGE, "'%s' needs 'run'%s", name,
-			    o->every_ns || o->growth_bytes || o->keep_bytes ?
-				    " or 'supervise': under 'env' nobody takes snapshots" : "");
+			    o->every_ns || o->growth_bytes || o->keep_bytes ? " or 'supervise': "
+									      "under 'env' nobody "
+									      "takes snapshots"
+									    : "");
 }
 
 int launch_options_parse(struct launch_options *options, enum launch_command command, int argc,

@@ -21,16 +21,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STOP_VALID_MS 2000      /* a stop of the child so long after the terminal's is another one */
+#define STOP_VALID_MS 2000 /* a stop of the child so long after the terminal's is another one */
 
 /* One child a process; the handlers need it at a fixed place. */
 static struct {
-	volatile pid_t child;           /* 0: none (any more) */
+	volatile pid_t child; /* 0: none (any more) */
 	volatile sig_atomic_t child_stopped;
 	volatile sig_atomic_t stop_signal; /* latest SIGTSTP, SIGTTIN or SIGTTOU to us, 0: none */
-	volatile uint64_t stop_ms;      /* when that was */
-	int wake;                       /* eventfd */
-} relay = { .wake = -1 };
+	volatile uint64_t stop_ms; /* when that was */
+	int wake; /* eventfd */
+} relay = {.wake = -1};
 
 static uint64_t now_ms(void)
 {
@@ -85,7 +85,7 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 		if (relay.child_stopped && was_sent(info))
 			pass_on(sig, info);
 		break;
-	case SIGALRM:                   /* perl -e 'alarm 9; exec @ARGV' heapstory run … */
+	case SIGALRM: /* perl -e 'alarm 9; exec @ARGV' heapstory run … */
 		if (was_sent(info) || info->si_code == SI_KERNEL)
 			pass_on(sig, info);
 		break;
@@ -94,20 +94,20 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 			pass_on(sig, info);
 	}
 	n = write(relay.wake, &one, sizeof(one));
-	(void)n;                        /* full: then it wakes all the same */
+	(void)n; /* full: then it wakes all the same */
 	errno = saved;
 }
 
 /* What a fault in this program raises is its own. */
 static bool is_fault(int sig)
 {
-	return sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE || sig == SIGTRAP ||
-	       sig == SIGSYS;
+	return sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE ||
+	       sig == SIGTRAP || sig == SIGSYS;
 }
 
 int relay_start(pid_t child, const sigset_t *mask, struct hs_error *err)
 {
-	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
 	struct sigaction old;
 
 	relay.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -117,7 +117,7 @@ int relay_start(pid_t child, const sigset_t *mask, struct hs_error *err)
 	sigemptyset(&action.sa_mask);
 	for (int sig = 1; sig <= SIGRTMAX; sig++) {
 		if (is_fault(sig) || sigaction(sig, NULL, &old))
-			continue;       /* SIGKILL, SIGSTOP, those of the C library */
+			continue; /* SIGKILL, SIGSTOP, those of the C library */
 		if (old.sa_handler != SIG_IGN || sig == SIGCHLD)
 			sigaction(sig, &action, NULL);
 	}
@@ -128,7 +128,7 @@ int relay_start(pid_t child, const sigset_t *mask, struct hs_error *err)
 /* Stops as the child did, until somebody lets the job go on. */
 static void stop_too(int sig)
 {
-	struct sigaction standard = { .sa_handler = SIG_DFL }, old;
+	struct sigaction standard = {.sa_handler = SIG_DFL}, old;
 	sigset_t one, mask;
 
 	sigaction(sig, &standard, &old);
@@ -143,7 +143,7 @@ static void stop_too(int sig)
 /* Takes note of the child's stops and goings-on. */
 static void look_at_stops(void)
 {
-	siginfo_t info = { .si_pid = 0 };
+	siginfo_t info = {.si_pid = 0};
 	int sig;
 
 	while (!waitid(P_PID, (id_t)relay.child, &info, WSTOPPED | WCONTINUED | WNOHANG) &&
@@ -160,14 +160,14 @@ static void look_at_stops(void)
 
 static bool reap(struct relay_end *ret)
 {
-	siginfo_t info = { .si_pid = 0 };
+	siginfo_t info = {.si_pid = 0};
 	pid_t child = relay.child;
 
 	if (waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT)) {
 		/* Somebody else has reaped it; that cannot be unless the kernel did. */
 		if (errno != ECHILD)
 			return false;
-		*ret = (struct relay_end){ true, 0 };
+		*ret = (struct relay_end){true, 0};
 		relay.child = 0;
 		return true;
 	}
@@ -175,20 +175,20 @@ static bool reap(struct relay_end *ret)
 		return false;
 	relay.child = 0;
 	waitid(P_PID, (id_t)child, &info, WEXITED);
-	*ret = (struct relay_end){ info.si_code == CLD_EXITED, info.si_status };
+	*ret = (struct relay_end){info.si_code == CLD_EXITED, info.si_status};
 	return true;
 }
 
 bool relay_wait(int timeout_ms, struct relay_end *ret)
 {
 	uint64_t end = timeout_ms < 0 ? UINT64_MAX : now_ms() + (uint64_t)timeout_ms, count;
-	struct pollfd poll_wake = { .fd = relay.wake, .events = POLLIN };
+	struct pollfd poll_wake = {.fd = relay.wake, .events = POLLIN};
 
 	for (;;) {
 		uint64_t now;
 		ssize_t n = read(relay.wake, &count, sizeof(count));
 
-		(void)n;                /* only to make it wait again; looked at below all the same */
+		(void)n; /* only to make it wait again; looked at below all the same */
 		if (reap(ret))
 			return true;
 		look_at_stops();
@@ -201,8 +201,8 @@ bool relay_wait(int timeout_ms, struct relay_end *ret)
 
 int relay_end_alike(const struct relay_end *end)
 {
-	struct rlimit none = { 0, 0 };
-	struct sigaction standard = { .sa_handler = SIG_DFL };
+	struct rlimit none = {0, 0};
+	struct sigaction standard = {.sa_handler = SIG_DFL};
 	sigset_t one;
 
 	if (end->exited)

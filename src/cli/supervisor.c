@@ -29,10 +29,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NEVER UINT64_MAX
-#define GROWTH_POLL_MS 100
+#define NEVER		 UINT64_MAX
+#define GROWTH_POLL_MS	 100
 #define CHILDREN_POLL_NS UINT64_C(1000000000)
-#define IMAGES_POLL_NS UINT64_C(500000000)
+#define IMAGES_POLL_NS	 UINT64_C(500000000)
 
 static uint64_t now_ns(void)
 {
@@ -62,7 +62,7 @@ static void complain(struct supervisor *s, const struct hs_error *err)
 static void keep_add(struct supervisor *s, uint32_t number, uint64_t bytes, uint64_t taken_ns)
 {
 	s->kept = xgrow(s->kept, &s->alloc_kept, s->nr_kept + 1, sizeof(*s->kept));
-	s->kept[s->nr_kept++] = (struct kept_snapshot){ number, bytes, taken_ns };
+	s->kept[s->nr_kept++] = (struct kept_snapshot){number, bytes, taken_ns};
 }
 
 /* Number of a name like 0001.hs, else 0. */
@@ -70,8 +70,9 @@ static uint32_t snapshot_number(const char *name)
 {
 	size_t digits = strspn(name, "0123456789");
 
-	return digits >= 4 && digits <= 9 && !strcmp(name + digits, ".hs") ?
-		       (uint32_t)strtoul(name, NULL, 10) : 0;
+	return digits >= 4 && digits <= 9 && !strcmp(name + digits, ".hs")
+		       ? (uint32_t)strtoul(name, NULL, 10)
+		       : 0;
 }
 
 static int is_numbered(const struct dirent *entry)
@@ -312,7 +313,8 @@ void supervisor_sign(struct supervisor *s, uint64_t pid)
 
 	if (fd < 0)
 		return;
-	if (pwrite(fd, &pid, sizeof(pid), HS_CONTROL_OFF + offsetof(struct hs_control, supervisor)) < 0)
+	if (pwrite(fd, &pid, sizeof(pid),
+		   HS_CONTROL_OFF + offsetof(struct hs_control, supervisor)) < 0)
 		say("cannot write '%s': %s", store, strerror(errno));
 	close(fd);
 }
@@ -323,9 +325,9 @@ static bool is_due(struct supervisor *s, uint64_t now)
 	struct store_summary summary;
 	bool due = now >= s->next_every_ns;
 
-	if (due)                        /* what was missed is not made up for */
-		s->next_every_ns += (1 + (now - s->next_every_ns) / s->options.every_ns) *
-				    s->options.every_ns;
+	if (due) /* what was missed is not made up for */
+		s->next_every_ns +=
+			(1 + (now - s->next_every_ns) / s->options.every_ns) * s->options.every_ns;
 	if (!due && !s->options.growth_bytes)
 		return false;
 	if (!summarize(s->dir, &summary))
@@ -396,7 +398,8 @@ void supervisor_finish(struct supervisor *s)
 	if (s->options.follow)
 		finish_children(s, s->dir);
 	if (!result.nr_stores) {
-		hs_error_set(&err, HS_E_STATE, "nothing was recorded: the program ended, or became "
+		hs_error_set(&err, HS_E_STATE,
+			     "nothing was recorded: the program ended, or became "
 			     "one that cannot be traced, before the tracer had started");
 		complain(s, &err);
 	}
@@ -410,5 +413,6 @@ void supervisor_report(const struct supervisor *s)
 		    s->nr_untraced == 1 ? "child was" : "children were",
 		    s->nr_untraced == 1 ? "it" : "them");
 	if (s->nr_written && isatty(STDERR_FILENO))
-		say("%s: %u %s", s->dir, s->nr_written, s->nr_written == 1 ? "snapshot" : "snapshots");
+		say("%s: %u %s", s->dir, s->nr_written,
+		    s->nr_written == 1 ? "snapshot" : "snapshots");
 }

@@ -21,34 +21,34 @@
 struct timeline;
 
 struct supervisor_options {
-	uint64_t every_ns;              /* 0: no periodic snapshots */
-	uint64_t growth_bytes;          /* 0: none on growth */
-	uint64_t keep_bytes;            /* budget of the numbered snapshots; 0: all are kept */
+	uint64_t every_ns; /* 0: no periodic snapshots */
+	uint64_t growth_bytes; /* 0: none on growth */
+	uint64_t keep_bytes; /* budget of the numbered snapshots; 0: all are kept */
 	bool exit_snapshot;
-	bool follow;                    /* children have folders below dir */
+	bool follow; /* children have folders below dir */
 };
 
 /* A numbered snapshot that is on disk. */
 struct kept_snapshot {
 	uint32_t number;
-	uint64_t bytes, taken_ns;       /* size of the file; when, by the monotonic clock */
+	uint64_t bytes, taken_ns; /* size of the file; when, by the monotonic clock */
 };
 
 struct supervisor {
 	struct supervisor_options options;
-	char dir[PATH_MAX];             /* absolute; has store.live */
-	char stores[PATH_MAX];          /* path of all images' stores up to "N.store"; "": not needed */
-	uint32_t generation;            /* image that store.live is of; kept only with `stores` */
+	char dir[PATH_MAX]; /* absolute; has store.live */
+	char stores[PATH_MAX]; /* path of all images' stores up to "N.store"; "": not needed */
+	uint32_t generation; /* image that store.live is of; kept only with `stores` */
 	struct timeline *timeline;
 	uint64_t next_every_ns, next_children_ns; /* monotonic; UINT64_MAX: never */
-	uint64_t bytes_before;          /* live at the latest snapshot */
+	uint64_t bytes_before; /* live at the latest snapshot */
 	uint32_t next_number;
-	struct kept_snapshot *kept;     /* by number */
+	struct kept_snapshot *kept; /* by number */
 	size_t nr_kept, alloc_kept;
-	uint32_t nr_written;            /* snapshots, the exit's too */
-	uint64_t nr_untraced;           /* children that nobody followed */
-	bool trouble;                   /* something that was asked for could not be written */
-	struct hs_error said;           /* the latest trouble, not to be said again */
+	uint32_t nr_written; /* snapshots, the exit's too */
+	uint64_t nr_untraced; /* children that nobody followed */
+	bool trouble; /* something that was asked for could not be written */
+	struct hs_error said; /* the latest trouble, not to be said again */
 };
 
 /* For the program whose store is dir/store.live. */

@@ -36,21 +36,21 @@ struct frame_key {
 
 struct frame {
 	struct frame_key key;
-	uint32_t nr;                    /* in the section */
-	uint32_t seen;                  /* number of the line that `now` is of */
-	struct totals told, now;        /* all zero where no stack ends here */
+	uint32_t nr; /* in the section */
+	uint32_t seen; /* number of the line that `now` is of */
+	struct totals told, now; /* all zero where no stack ends here */
 	UT_hash_handle hh;
 };
 
 struct timeline {
 	char *path;
-	int fd;                         /* -1: not open yet */
-	bool begun;                     /* the section has its first line */
-	off_t end;                      /* of the file after our latest line */
-	uint8_t image[32];              /* of the section */
-	struct frame *frames;           /* hash by key */
+	int fd; /* -1: not open yet */
+	bool begun; /* the section has its first line */
+	off_t end; /* of the file after our latest line */
+	uint8_t image[32]; /* of the section */
+	struct frame *frames; /* hash by key */
 	uint32_t nr_frames, nr_modules, line;
-	char **modules;                 /* path and build id, as they were written */
+	char **modules; /* path and build id, as they were written */
 	size_t alloc_modules;
 	/* Of the snapshot at hand: its numbers in those of the section. */
 	struct frame **frame_of_node;
@@ -99,7 +99,7 @@ static void add_json_string(struct buffer *b, const char *text)
 	json_t *string = json_string(text);
 	char *copy, *dump;
 
-	if (!string) {                  /* not UTF-8: a path may be anything */
+	if (!string) { /* not UTF-8: a path may be anything */
 		copy = xstrdup(text);
 		for (char *p = copy; *p; p++)
 			if (*p & 0x80)
@@ -143,7 +143,7 @@ static void add_header(struct buffer *b, const struct snapshot *s)
 /* Path and build id as members of an array: what tells modules apart. */
 static char *module_text(const struct snap_module *m)
 {
-	struct buffer b = { NULL, 0, 0 };
+	struct buffer b = {NULL, 0, 0};
 
 	buffer_add_byte(&b, '[');
 	add_json_string(&b, m->path);
@@ -203,8 +203,8 @@ static struct frame *frame_of(struct timeline *t, struct buffer *b, const struct
 	HASH_ADD(hh, t->frames, key, sizeof(key), f);
 	if (b->data[b->len - 1] != '[')
 		buffer_add_byte(b, ',');
-	buffer_addf(b, "[%" PRIu32 ",%" PRIu32 ",%" PRIu64 "%s]", key.parent, key.module, key.offset,
-		    node->signal ? ",1" : "");
+	buffer_addf(b, "[%" PRIu32 ",%" PRIu32 ",%" PRIu64 "%s]", key.parent, key.module,
+		    key.offset, node->signal ? ",1" : "");
 	return f;
 }
 
@@ -226,9 +226,9 @@ static void add_stacks(struct timeline *t, struct buffer *b, const struct snapsh
 
 		f = stack->node < s->nr_nodes ? t->frame_of_node[stack->node] : NULL;
 		if (!f)
-			continue;       /* blocks without a stack are in the sums alone */
+			continue; /* blocks without a stack are in the sums alone */
 		if (f->seen != t->line)
-			f->now = (struct totals){ 0, 0, 0, 0 };
+			f->now = (struct totals){0, 0, 0, 0};
 		f->seen = t->line;
 		f->now.count += stack->live_count;
 		f->now.bytes += stack->live_bytes;
@@ -244,8 +244,9 @@ static void add_stacks(struct timeline *t, struct buffer *b, const struct snapsh
 		f->told = f->now;
 		if (b->data[b->len - 1] != '[')
 			buffer_add_byte(b, ',');
-		buffer_addf(b, "[%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", f->nr,
-			    f->now.count, f->now.bytes, f->now.born_count, f->now.born_bytes);
+		buffer_addf(b, "[%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
+			    f->nr, f->now.count, f->now.bytes, f->now.born_count,
+			    f->now.born_bytes);
 	}
 	buffer_add_byte(b, ']');
 }
@@ -259,9 +260,10 @@ static void add_snapshot(struct timeline *t, struct buffer *b, const struct snap
 	add_json_string(b, name);
 	buffer_addf(b, ",\"s\":%" PRIu64 ".%03u,\"wall\":", ms / 1000, (unsigned int)(ms % 1000));
 	add_wall(b, s->start_real_ns + s->taken_ms * 1000000u);
-	buffer_addf(b, ",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"born_count\":%" PRIu64
-		    ",\"born_bytes\":%" PRIu64 ",\"peak_bytes\":%" PRIu64, s->live_count,
-		    s->live_bytes, s->born_count, s->born_bytes, s->peak_bytes);
+	buffer_addf(b,
+		    ",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"born_count\":%" PRIu64
+		    ",\"born_bytes\":%" PRIu64 ",\"peak_bytes\":%" PRIu64,
+		    s->live_count, s->live_bytes, s->born_count, s->born_bytes, s->peak_bytes);
 	t->nr_of_module = xcalloc(s->nr_modules + 1, sizeof(*t->nr_of_module));
 	t->frame_of_node = xcalloc(s->nr_nodes + 1, sizeof(struct frame *));
 	add_modules(t, b, s);
@@ -348,7 +350,7 @@ static int append(struct timeline *t, const struct buffer *b, struct hs_error *e
 int timeline_add(struct timeline *t, const struct snapshot *snapshot, const char *name,
 		 struct hs_error *err)
 {
-	struct buffer b = { NULL, 0, 0 };
+	struct buffer b = {NULL, 0, 0};
 	int ret = t->fd < 0 ? open_file(t, err) : 0;
 
 	if (!ret)

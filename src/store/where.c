@@ -18,10 +18,10 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#define SHM_FOLDER "/dev/shm"
-#define SHM_ROOM (UINT64_C(512) << 20)     /* bytes that must be free there */
-#define CGROUP_ROOM (UINT64_C(4) << 30)    /* a limit with less than this left is tight */
-#define DISK_ROOM (UINT64_C(32) << 20)
+#define SHM_FOLDER  "/dev/shm"
+#define SHM_ROOM    (UINT64_C(512) << 20) /* bytes that must be free there */
+#define CGROUP_ROOM (UINT64_C(4) << 30) /* a limit with less than this left is tight */
+#define DISK_ROOM   (UINT64_C(32) << 20)
 
 #define MAGIC_TMPFS 0x01021994
 #define MAGIC_RAMFS 0x858458f6
@@ -31,10 +31,9 @@ static const struct {
 	uint32_t magic;
 	const char *name;
 } remote[] = {
-	{ 0x6969, "NFS" },        { 0x517b, "SMB" },      { 0xff534d42, "SMB" },
-	{ 0xfe534d42, "SMB" },    { 0x65735546, "FUSE" }, { 0x01021997, "9p" },
-	{ 0x00c36400, "Ceph" },   { 0x5346414f, "AFS" },  { 0x73757245, "Coda" },
-	{ 0x786f4256, "vboxsf" }, { 0x0bd00bd0, "Lustre" },
+	{0x6969, "NFS"},      {0x517b, "SMB"},	      {0xff534d42, "SMB"},    {0xfe534d42, "SMB"},
+	{0x65735546, "FUSE"}, {0x01021997, "9p"},     {0x00c36400, "Ceph"},   {0x5346414f, "AFS"},
+	{0x73757245, "Coda"}, {0x786f4256, "vboxsf"}, {0x0bd00bd0, "Lustre"},
 };
 
 static const char *remote_name(uint32_t magic)
@@ -74,7 +73,7 @@ static uint64_t room_of(const char *folder, const char *const *limits, const cha
 			limit = one;
 	}
 	if (limit >= INT64_MAX - (INT64_MAX & 0xfffff))
-		return UINT64_MAX;      /* version 1 writes "none" as the largest number of pages */
+		return UINT64_MAX; /* version 1 writes "none" as the largest number of pages */
 	usage = read_limit(folder, usage_file);
 	if (usage == UINT64_MAX)
 		usage = 0;
@@ -84,8 +83,8 @@ static uint64_t room_of(const char *folder, const char *const *limits, const cha
 /* The least room along the path from a cgroup up to the root of its mount. */
 static uint64_t room_along(const char *mount, const char *cgroup, bool v2)
 {
-	static const char *const limits_v1[] = { "memory.limit_in_bytes", NULL };
-	static const char *const limits_v2[] = { "memory.max", "memory.high", NULL };
+	static const char *const limits_v1[] = {"memory.limit_in_bytes", NULL};
+	static const char *const limits_v2[] = {"memory.max", "memory.high", NULL};
 	char folder[PATH_MAX];
 	uint64_t least = UINT64_MAX;
 	size_t mount_len = strlen(mount);
@@ -93,8 +92,8 @@ static uint64_t room_along(const char *mount, const char *cgroup, bool v2)
 	if ((size_t)snprintf(folder, sizeof(folder), "%s%s", mount, cgroup) >= sizeof(folder))
 		return UINT64_MAX;
 	for (;;) {
-		uint64_t room = v2 ? room_of(folder, limits_v2, "memory.current") :
-				     room_of(folder, limits_v1, "memory.usage_in_bytes");
+		uint64_t room = v2 ? room_of(folder, limits_v2, "memory.current")
+				   : room_of(folder, limits_v1, "memory.usage_in_bytes");
 		char *slash = strrchr(folder, '/');
 
 		if (room < least)
@@ -134,7 +133,8 @@ static bool find_mount(bool v2, char ret_mount[PATH_MAX], char ret_root[PATH_MAX
 		if (!tail || sscanf(line, "%*s %*s %*s %4095s %4095s", root, mount) != 2 ||
 		    sscanf(tail, " - %63s %*s %1023s", type, options) != 2)
 			continue;
-		if (strcmp(type, v2 ? "cgroup2" : "cgroup") || (!v2 && !has_word(options, "memory")))
+		if (strcmp(type, v2 ? "cgroup2" : "cgroup") || (!v2 && !has_word(options, "memor"
+											  "y")))
 			continue;
 		strcpy(ret_mount, mount);
 		strcpy(ret_root, root);

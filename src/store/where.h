@@ -11,9 +11,9 @@
 struct hs_error;
 
 struct store_where {
-	char folder[PATH_MAX];  /* absolute */
+	char folder[PATH_MAX]; /* absolute */
 	bool on_tmpfs;
-	bool in_dir;            /* it is the output folder itself */
+	bool in_dir; /* it is the output folder itself */
 };
 
 /*
