@@ -134,7 +134,7 @@ static void note_stacks(json_t *o, const struct snapshot *s)
 	uint64_t depth = 0, caller = 0;
 
 	if (s->coverage.flags & HS_STORE_NO_UNWINDER)
-		rows_add_note(o, "libunwind could not be loaded: stacks through unusual frames are "
+		rows_add_note(o, "libunwind is not in use: stacks through unusual frames are "
 				 "cut");
 	for (size_t i = 1; i < s->nr_stacks; i++) {
 		uint32_t node = s->stacks[i].node;
