@@ -14,8 +14,9 @@
  * way, with the stack of the outer call, the outer hook leaves its registers in `outer`; a malloc
  * called from the operator's own library uses them once. Back in the outer hook, a block that is
  * the thread's newest was recorded within. Nothing is held during the real call: a new_handler
- * that frees its caches, a signal handler, an exception passing through are recorded as usual. A
- * malloc that fails ends the pair, so no exception leaves `outer` behind. In the same way a death
+ * that frees its caches, a signal handler, an exception passing through are recorded as usual.
+ * libstdc++'s plain forms are malloc and free themselves as long as malloc succeeds, so these are
+ * called without the detour. A malloc that fails ends the pair, so no exception leaves `outer` behind. In the same way a death
  * recorded by operator delete is left in `freeing` for the free within.
  *
  * No hook changes errno by itself: what is called while recording makes no libc call that fails.
@@ -387,6 +388,14 @@ static void *new_block(const struct unwind_regs *regs, enum real_new form, uint3
 			born(regs, p, size, p ? real_usable(p, size) : 0, family);
 		return p;
 	}
+	if (cxx->plain && form < REAL_NEW_ALIGNED) {
+		p = real.malloc(size ? size : 1);
+		if (p) {
+			if (tracer_active())
+				born(regs, p, size, real_usable(p, size), family);
+			return p;
+		}
+	}
 	outer_begin(regs, cxx, family);
 	p = next(size, a, b);
 	outer_born(regs, p, size, family);
@@ -420,16 +429,18 @@ typedef void delete_fn(void *p, uintptr_t a, uintptr_t b);
 
 static void delete_block(uintptr_t caller, enum real_delete form, void *p, uintptr_t a, uintptr_t b)
 {
-	delete_fn *next = (delete_fn *)real_cxx(caller)->delete[form];
+	const struct real_cxx *cxx = real_cxx(caller);
+	delete_fn *next = (delete_fn *)cxx->delete[form];
 
+	if (!next || (cxx->plain && form < REAL_DELETE_ALIGNED)) {
+		free(p);
+		return;
+	}
 	if (p && boot_owns(p))
 		return;
 	if (p && tracer_active())
 		dying_outer(p);
-	if (next)
-		next(p, a, b);
-	else
-		real.free(p);
+	next(p, a, b);
 	freed_outer();
 }
 

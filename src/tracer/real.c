@@ -9,6 +9,7 @@
 
 #include "tracer/boot.h"
 #include "tracer/lifecycle.h"
+#include "tracer/thread.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -250,6 +251,7 @@ static void *find_cxx(void *library)
 		cxx.delete[i] = dlsym(library, delete_names[i]);
 	cxx.start = (uintptr_t)o.dlfo_map_start;
 	cxx.end = (uintptr_t)o.dlfo_map_end;
+	cxx.plain = strstr(o.dlfo_link_map->l_name, "/libstdc++.so.6") != NULL;
 	cxx.new[REAL_NEW] = plain;
 	__atomic_store_n(&cxx_found, 1, __ATOMIC_RELEASE);
 	return plain;
@@ -284,10 +286,26 @@ const struct real_cxx *real_cxx(uintptr_t caller)
 	return &cxx;
 }
 
+/*
+ * An allocator may allocate the first time it is asked (tcmalloc does, by operator new), and so
+ * come back here: it is not asked again within.
+ */
 size_t real_usable(void *p, size_t size)
 {
-	size_t usable = has_usable ? real.malloc_usable_size(p) : size;
+	struct thread *t = tracer_self;
+	size_t usable;
 
+	if (!has_usable)
+		return size;
+	if (!t && tracer_active())
+		t = thread_first();
+	if (!t)
+		return real.malloc_usable_size(p);
+	if (t->sizing)
+		return size;
+	t->sizing = true;
+	usable = real.malloc_usable_size(p);
+	t->sizing = false;
 	return usable < size ? size : usable;
 }
 

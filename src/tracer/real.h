@@ -87,6 +87,7 @@ struct real_cxx {
 	void *new[REAL_NR_NEW];
 	void *delete[REAL_NR_DELETE];
 	uintptr_t start, end;
+	bool plain; /* libstdc++'s: malloc and free but for size 0, failure and alignment */
 };
 
 /* Looks everything up by dlsym(RTLD_NEXT); once, at the start. False: no malloc to be found. */

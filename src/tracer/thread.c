@@ -195,6 +195,7 @@ static struct thread *make(void)
 	t->newest = 0;
 	t->outer = NULL;
 	t->freeing = 0;
+	t->sizing = false;
 	memset(t->unwind, 0, unwind_thread_size(store.header->depth));
 	slot->tid = own_tid();
 	slot->shard = t->shard;

@@ -33,6 +33,7 @@ struct thread {
 	uint32_t special;               /* enum thread_special */
 	uint32_t slot_nr;
 	uint32_t shard;                 /* of the stacks' totals; 0: shared, updated atomically */
+	bool sizing;                    /* asking the allocator for the size of a block */
 	uint8_t rounds;                 /* runs of the key's destructor */
 	uint32_t free_records;          /* list of free records, by hs_record.serial */
 	uint32_t nr_free;
