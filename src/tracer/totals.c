@@ -3,8 +3,8 @@
  * totals.c - the per-stack totals and the high-water mark.
  *
  * Runs in the traced program with `in` set. A shard has one owner, who adds plainly; shard 0 is
- * shared and added to atomically. header.live_* and peak_* are shared by all threads; a thread
- * that is alone flushes at each event, which makes the mark exact.
+ * shared and added to atomically. header.live_* and peak_* are shared by all threads and changed
+ * atomically.
  */
 #include "tracer/totals.h"
 
@@ -62,8 +62,8 @@ static void raise_peak(struct hs_header *h, int64_t bytes, int64_t count)
 		if (!__atomic_compare_exchange_n(&h->peak_bytes, &peak, bytes, true,
 						 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			continue;
-		h->peak_count = count;
-		h->peak_ms = store_now_ms();
+		__atomic_store_n(&h->peak_count, count, __ATOMIC_RELAXED);
+		__atomic_store_n(&h->peak_ms, store_now_ms(), __ATOMIC_RELAXED);
 		__atomic_fetch_add(&h->peak_epoch, 1, __ATOMIC_RELAXED);
 		return;
 	}
@@ -81,33 +81,24 @@ static void flush(struct hs_thread *s)
 		raise_peak(h, bytes, count);
 }
 
-/* The only thread so far: nobody shares the header's line, so keep the mark exact. */
-static void flush_alone(struct hs_thread *s)
-{
-	struct hs_header *h = store.header;
-
-	h->live_bytes += s->unflushed_bytes;
-	h->live_count += s->unflushed_count;
-	s->unflushed_bytes = 0;
-	s->unflushed_count = 0;
-	if (h->live_bytes > h->peak_bytes) {
-		h->peak_bytes = h->live_bytes;
-		h->peak_count = h->live_count;
-		h->peak_ms = store_now_ms();
-		h->peak_epoch++;
-	}
-}
-
 static inline void change_live(struct thread *t, int64_t bytes, int64_t count)
 {
 	struct hs_thread *s = t->slot;
+	struct hs_header *h = store.header;
 
 	s->unflushed_bytes += bytes;
 	s->unflushed_count += count;
-	if (store.header->arrays[HS_ARRAY_THREADS].count == 2 && t->slot_nr)
-		flush_alone(s);
-	else if (s->unflushed_bytes > TOTALS_HOLD_BACK || s->unflushed_bytes < -TOTALS_HOLD_BACK)
+	if (s->unflushed_bytes > TOTALS_HOLD_BACK || s->unflushed_bytes < -TOTALS_HOLD_BACK) {
 		flush(s);
+	} else if (__atomic_load_n(&h->arrays[HS_ARRAY_THREADS].count, __ATOMIC_RELAXED) == 2) {
+		/* the only thread so far: what it holds back is all there is, so the mark is exact */
+		int64_t live = __atomic_load_n(&h->live_bytes, __ATOMIC_RELAXED) +
+			       s->unflushed_bytes;
+
+		if (live > __atomic_load_n(&h->peak_bytes, __ATOMIC_RELAXED))
+			raise_peak(h, live, __atomic_load_n(&h->live_count, __ATOMIC_RELAXED) +
+						    s->unflushed_count);
+	}
 }
 
 void totals_birth(struct thread *t, uint32_t stack, uint64_t size)

@@ -6,11 +6,11 @@ mkdir asked
 where env -o a --store asked
 expect_status 2 heapstory env -o b --store no-such-folder
 heapstory run -o c --store asked -- true || fail "--store ended with $?"
-[ -f c/store.live ] && [ ! -L c/store.live ] || fail "the store did not come home"
+if [ ! -f c/store.live ] || [ -L c/store.live ]; then fail "the store did not come home"; fi
 ls asked
 [ "$(stat -c %a c c/store.live c/exit.hs | tr '\n' ' ')" = "700 600 600 " ] || fail "modes: $(stat -c %a c/*)"
 # small file systems, where we may mount some
-[ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null || finish
+if [ "$(id -u)" != 0 ] || ! unshare -m true 2>/dev/null; then finish; fi
 export -f where
 mkdir small
 unshare -m bash -c '

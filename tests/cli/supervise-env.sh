@@ -19,12 +19,12 @@ sed -E 's/by process [0-9]+/by process PID/' twice.err
 wait $pid || fail "the program ended with $?"
 wait $supervisor || fail "supervise ended with $?"
 for f in 0001.hs 0002.hs exit.hs timeline store.live; do
-	[ -f out/$f ] && [ ! -L out/$f ] || fail "out/$f"
+	if [ ! -f out/$f ] || [ -L out/$f ]; then fail "out/$f"; fi
 done
 heapstory check out/exit.hs >/dev/null || fail "exit.hs"
 
 # without a folder, through three images, and told to stop before the end
-# shellcheck disable=SC2046
+# shellcheck disable=SC2046,SC2016
 env $(heapstory env) sh -c 'sleep 0.4; exec sh -c "exec \"\$0\" -c \"import time; time.sleep(1)\"" '"$PYTHON" &
 pid=$!
 sleep 0.2
@@ -34,7 +34,7 @@ ls bare
 heapstory heap bare --json >heap.json
 check_json heap.json 'j["target"]["name"].startswith("python")'
 
-# shellcheck disable=SC2046
+# shellcheck disable=SC2046,SC2016
 env $(heapstory env) sleep 1 &
 pid=$!
 sleep 0.2
