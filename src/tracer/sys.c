@@ -75,10 +75,34 @@ static bool failed(long ret)
 	return ret < 0 && ret >= -4095;
 }
 
+/*
+ * Maps and unmaps. Under the thread sanitizer (unit tests) through libc, whose calls it watches:
+ * memory that was mapped behind its back looks to it as if earlier users of the address still had
+ * it.
+ */
+static long map(size_t size, int flags, int fd)
+{
+#if defined(__SANITIZE_THREAD__)
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, 0);
+
+	return p == MAP_FAILED ? -errno : (long)p;
+#else
+	return call6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, flags, fd, 0);
+#endif
+}
+
+static void unmap(void *p, size_t size)
+{
+#if defined(__SANITIZE_THREAD__)
+	munmap(p, size);
+#else
+	CALL2(SYS_munmap, p, size);
+#endif
+}
+
 void *sys_map(size_t size)
 {
-	long p = call6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-		       -1, 0);
+	long p = map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
 	if (failed(p))
 		return NULL;
@@ -88,7 +112,7 @@ void *sys_map(size_t size)
 
 void sys_unmap(void *p, size_t size)
 {
-	CALL2(SYS_munmap, p, size);
+	unmap(p, size);
 }
 
 long sys_populate_write(void *p, size_t size)
@@ -183,7 +207,7 @@ long sys_fallocate(int fd, uint64_t off, uint64_t size)
 
 void *sys_map_file(int fd, uint64_t size)
 {
-	long p = call6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	long p = map(size, MAP_SHARED, fd);
 
 	return failed(p) ? NULL : (void *)p;
 }
