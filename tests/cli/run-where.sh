@@ -10,7 +10,10 @@ if [ ! -f c/store.live ] || [ -L c/store.live ]; then fail "the store did not co
 ls asked
 [ "$(stat -c %a c c/store.live c/exit.hs | tr '\n' ' ')" = "700 600 600 " ] || fail "modes: $(stat -c %a c/*)"
 # small file systems, where we may mount some
-if [ "$(id -u)" != 0 ] || ! unshare -m true 2>/dev/null; then finish; fi
+if [ "$(id -u)" != 0 ] || ! unshare -m true 2>/dev/null; then
+	[ -n "${FAILED-}" ] && finish
+	skip "no mount namespace of its own: small file systems were not tried"
+fi
 export -f where
 mkdir small
 unshare -m bash -c '
