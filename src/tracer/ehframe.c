@@ -351,3 +351,14 @@ int ehframe_find(const struct rows_image *image, uintptr_t key, struct fde *ret_
 	*ret_next = nr < table.nr ? table_word(&table, nr * 2) : 0;
 	return 0;
 }
+
+bool ehframe_table(const struct rows_image *image, uintptr_t *ret_at, uint64_t *ret_nr)
+{
+	struct table table;
+
+	if (!table_open(image, &table))
+		return false;
+	*ret_at = (uintptr_t)table.entries;
+	*ret_nr = table.nr;
+	return true;
+}

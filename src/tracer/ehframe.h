@@ -55,4 +55,10 @@ struct fde {
 int ehframe_find(const struct rows_image *image, uintptr_t key, struct fde *ret_fde,
 		 uintptr_t *ret_next);
 
+/*
+ * The search table of .eh_frame_hdr: *ret_nr pairs of int32_t (code, entry), relative to the
+ * header's address and sorted by code. False: there is none of that form.
+ */
+bool ehframe_table(const struct rows_image *image, uintptr_t *ret_at, uint64_t *ret_nr);
+
 #endif

@@ -279,6 +279,19 @@ __attribute__((noinline)) bool cursor_extend(struct cursor *c, uintptr_t need)
 	return hi >= need;
 }
 
+bool stack_known(const struct unwind_thread *u, uintptr_t at)
+{
+	if (at >= u->own_lo && at < u->own_hi && u->own_hi - at >= 8)
+		return true;
+	for (uint32_t i = 0; i < NR_RANGES; i++) {
+		const struct stack_range *r = &u->ranges[i];
+
+		if (at >= r->lo && at < r->hi && r->hi - at >= 8)
+			return true;
+	}
+	return false;
+}
+
 /* ---- one step outward -------------------------------------------------------------------- */
 
 static uintptr_t load(uintptr_t at)
@@ -387,8 +400,6 @@ static enum stack_end step_deref(struct cursor *c, row_t row)
 /* Rows that are not just offsets from a register. */
 static __attribute__((noinline)) enum stack_end step_special(struct cursor *c, row_t row)
 {
-	enum stack_end end;
-
 	switch (row_type(row)) {
 	case ROW_DEREF:
 		return step_deref(c, row);
@@ -401,10 +412,11 @@ static __attribute__((noinline)) enum stack_end step_special(struct cursor *c, r
 	}
 	if (!fallback_step(c))
 		return END_CUT;
-	end = pc_check(c->pc);
 	c->made = FRAME_REDO;
 	c->step = STEP_USES_FP | STEP_SAVES_FP;
-	return end;
+	if (c->sp > c->hi && !cursor_extend(c, c->sp))
+		cursor_place(c, c->sp);
+	return pc_check(c->pc);
 }
 
 #ifdef __aarch64__

@@ -46,6 +46,9 @@ struct cursor {
 /* Makes c->hi at least `need` by probing upward, if it is a foreign stack. */
 bool cursor_extend(struct cursor *c, uintptr_t need);
 
+/* Whether the word at this address lies on a stack of the thread that is known to be readable. */
+bool stack_known(const struct unwind_thread *u, uintptr_t at);
+
 /* For tests: u never uses the memo. */
 void unwind_without_memo(struct unwind_thread *u);
 
