@@ -268,8 +268,8 @@ clean:
 # ---- what has to be installed ------------------------------------------------------------------
 
 # command=package where any version of the command will do, else the name of a package
-deps_build := gcc=gcc g++=g++ libc6-dev libunwind8 libunwind-dev libzstd-dev libxxhash-dev libjansson-dev \
-	libiberty-dev uthash-dev
+deps_build := gcc=gcc g++=g++ libc6-dev libunwind8 libunwind-dev libzstd-dev libxxhash-dev \
+	libjansson-dev libiberty-dev uthash-dev
 deps_test := rustc=rustc redis-server=redis-server redis-cli=redis-tools sqlite3=sqlite3 \
 	python3=python3 node=nodejs gdb=gdb valgrind=valgrind strace=strace musl-gcc=musl-tools \
 	clang=clang llvm-nm=llvm heaptrack=heaptrack shellcheck=shellcheck mandoc=mandoc \
