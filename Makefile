@@ -218,7 +218,8 @@ fuzz: fuzz-build
 
 fuzz-build: $(fuzz_bin)
 
-$(O)/fuzz/%: $(O)/obj/tool/tests/fuzz/%.o $(wildcard tests/fuzz/main.c) $(O)/libtool-test.a
+$(O)/fuzz/%: $(O)/obj/tool/tests/fuzz/%.o $(wildcard tests/fuzz/main.c) $(O)/libtool-test.a \
+		$(O)/libtracer-test.a
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  LINK    $@")
 	$(Q)$(CC) $(cflags) $(san_flags) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(tool_libs) -pthread

@@ -21,8 +21,8 @@
 #endif
 
 enum rule_kind {
-	RULE_SAME,      /* still in the register */
-	RULE_OFFSET,    /* saved at CFA + value */
+	RULE_SAME, /* still in the register */
+	RULE_OFFSET, /* saved at CFA + value */
 	RULE_FP_OFFSET, /* saved at frame pointer + value */
 	RULE_UNDEFINED,
 	RULE_OTHER,
@@ -30,8 +30,8 @@ enum rule_kind {
 
 enum cfa_kind {
 	CFA_OFFSET, /* cfa_reg + cfa_off */
-	CFA_DEREF,  /* *(cfa_reg + cfa_off) */
-	CFA_PLT,    /* the linker's expression for PLT entries; cfa_off: its literal */
+	CFA_DEREF, /* *(cfa_reg + cfa_off) */
+	CFA_PLT, /* the linker's expression for PLT entries; cfa_off: its literal */
 	CFA_OTHER,
 };
 

@@ -36,15 +36,15 @@ struct cie {
 	uint64_t ra_reg;
 	uint8_t fde_encoding;
 	bool has_augmentation; /* 'z' */
-	bool signal;           /* 'S': frames of signal handlers' return */
-	struct span program;   /* initial instructions */
+	bool signal; /* 'S': frames of signal handlers' return */
+	struct span program; /* initial instructions */
 };
 
 /* The entry of one function. */
 struct fde {
 	struct cie cie;
-	uintptr_t start, end;  /* the code that it describes */
-	struct span program;   /* instructions */
+	uintptr_t start, end; /* the code that it describes */
+	struct span program; /* instructions */
 };
 
 /*

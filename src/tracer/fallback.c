@@ -30,8 +30,8 @@
 #include "tracer/unwind.h"
 
 #define SCRATCH_SIZE ((size_t)64 << 10)
-#define NR_SCRATCH 4u
-#define MAX_STEPS 512
+#define NR_SCRATCH   4u
+#define MAX_STEPS    512
 
 /* Callee-saved registers, as the instructions in read_registers() store them. */
 struct registers {
@@ -40,13 +40,13 @@ struct registers {
 
 /* One use of libunwind, and the stack that it runs on. */
 struct walk {
-	uint32_t busy;           /* the lock */
+	uint32_t busy; /* the lock */
 	char *scratch;
 	struct cursor *c;
 	struct registers regs;
 	struct rows_image image; /* of the module that was asked for last */
 	unw_cursor_t cursor;
-	uintptr_t pc, sp, fp;    /* result */
+	uintptr_t pc, sp, fp; /* result */
 	bool interrupted;
 	bool found;
 };
@@ -76,8 +76,8 @@ static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 	uintptr_t table;
 	uint64_t nr;
 
-	if (!module_find(ip, &module) || !module.eh_frame_hdr ||
-	    !rows_image(&module, &w->image) || !ehframe_table(&w->image, &table, &nr))
+	if (!module_find(ip, &module) || !module.eh_frame_hdr || !rows_image(&module, &w->image) ||
+	    !ehframe_table(&w->image, &table, &nr))
 		return -UNW_ENOINFO;
 	__builtin_memset(&info, 0, sizeof(info));
 	info.start_ip = module.start;
@@ -266,19 +266,19 @@ static __attribute__((noinline)) void call_on_stack(struct walk *w, char *top)
 }
 
 /* The registers at the end of these instructions, in the frame of whom it is inlined into. */
-#define READ_REGISTERS(r)                                                                          \
-	__asm__ volatile("movq %%rbx, 0(%[to])\n\t"                                                \
-			 "movq %%rbp, 8(%[to])\n\t"                                                \
-			 "movq %%r12, 16(%[to])\n\t"                                               \
-			 "movq %%r13, 24(%[to])\n\t"                                               \
-			 "movq %%r14, 32(%[to])\n\t"                                               \
-			 "movq %%r15, 40(%[to])\n\t"                                               \
-			 "movq %%rsp, 48(%[to])\n\t"                                               \
-			 "leaq 0f(%%rip), %%rax\n\t"                                               \
-			 "movq %%rax, 56(%[to])\n"                                                 \
-			 "0:"                                                                      \
-			 :                                                                         \
-			 : [to] "r"(r)                                                             \
+#define READ_REGISTERS(r)                            \
+	__asm__ volatile("movq %%rbx, 0(%[to])\n\t"  \
+			 "movq %%rbp, 8(%[to])\n\t"  \
+			 "movq %%r12, 16(%[to])\n\t" \
+			 "movq %%r13, 24(%[to])\n\t" \
+			 "movq %%r14, 32(%[to])\n\t" \
+			 "movq %%r15, 40(%[to])\n\t" \
+			 "movq %%rsp, 48(%[to])\n\t" \
+			 "leaq 0f(%%rip), %%rax\n\t" \
+			 "movq %%rax, 56(%[to])\n"   \
+			 "0:"                        \
+			 :                           \
+			 : [to] "r"(r)               \
 			 : "rax", "memory")
 
 static struct walk *walk_take(void)
@@ -316,8 +316,8 @@ __attribute__((noinline)) bool fallback_step(struct cursor *c)
 
 #define STRING(x) #x
 #define EXPAND(x) STRING(x)
-#define FIND(member, name)                                                                         \
-	((fallback.member = (__typeof__(fallback.member))dlsym(handle, EXPAND(UNW_OBJ(name)))) !=  \
+#define FIND(member, name)                                                                        \
+	((fallback.member = (__typeof__(fallback.member))dlsym(handle, EXPAND(UNW_OBJ(name)))) != \
 	 NULL)
 
 bool fallback_start(void)

@@ -29,7 +29,8 @@ bool rows_image(const struct module_unwind *module, struct rows_image *ret_image
 	uintptr_t bias;
 
 	/* The first page of a module's first segment: header, and right after it the segments. */
-	if (module->end - module->start < 4096 || __builtin_memcmp(ehdr->e_ident, ELFMAG, SELFMAG) ||
+	if (module->end - module->start < 4096 ||
+	    __builtin_memcmp(ehdr->e_ident, ELFMAG, SELFMAG) ||
 	    ehdr->e_ident[EI_CLASS] != ELFCLASS64 || ehdr->e_phentsize != sizeof(*phdr) ||
 	    ehdr->e_phoff > 4096 || ehdr->e_phoff % 8 ||
 	    ehdr->e_phoff + ehdr->e_phnum * sizeof(*phdr) > 4096)

@@ -22,13 +22,13 @@ typedef uint64_t row_t;
 
 /* Bits 0..2 of a row. A row is never 0. */
 enum row_type {
-	ROW_SP,     /* CFA = stack pointer + offset */
-	ROW_FP,     /* CFA = frame pointer + offset */
-	ROW_DEREF,  /* CFA = *(frame pointer + offset); frame pointer saved relative to itself */
+	ROW_SP, /* CFA = stack pointer + offset */
+	ROW_FP, /* CFA = frame pointer + offset */
+	ROW_DEREF, /* CFA = *(frame pointer + offset); frame pointer saved relative to itself */
 	ROW_SIGNAL, /* the frame by which a signal handler returns */
-	ROW_END,    /* outermost frame */
-	ROW_NONE,   /* code without unwind data */
-	ROW_BAD,    /* something that a row can't express */
+	ROW_END, /* outermost frame */
+	ROW_NONE, /* code without unwind data */
+	ROW_BAD, /* something that a row can't express */
 };
 
 /*
@@ -39,23 +39,23 @@ enum row_type {
  * frame pointer 2: 0 not saved, 1 below the return address, 2 above it. Keys are instructions.
  */
 #ifdef __aarch64__
-#define ROW_CFA_BITS 17
-#define ROW_RA_BITS 12
-#define ROW_FP_BITS 2
+#define ROW_CFA_BITS  17
+#define ROW_RA_BITS   12
+#define ROW_FP_BITS   2
 #define ROW_KEY_SHIFT 2
-#define ROW_KEY_BITS 46
+#define ROW_KEY_BITS  46
 #else
-#define ROW_CFA_BITS 20
-#define ROW_RA_BITS 0
-#define ROW_FP_BITS 9
+#define ROW_CFA_BITS  20
+#define ROW_RA_BITS   0
+#define ROW_FP_BITS   9
 #define ROW_KEY_SHIFT 0
-#define ROW_KEY_BITS 47
+#define ROW_KEY_BITS  47
 #endif
 
-#define ROW_BITS (3 + ROW_CFA_BITS + ROW_RA_BITS + ROW_FP_BITS)
+#define ROW_BITS       (3 + ROW_CFA_BITS + ROW_RA_BITS + ROW_FP_BITS)
 #define ROW_INDEX_BITS (ROW_KEY_BITS - (64 - ROW_BITS))
-#define ROW_KEY_MASK ((UINT64_C(1) << ROW_KEY_BITS) - 1)
-#define ROW_TAG_MASK ((UINT64_C(1) << (64 - ROW_BITS)) - 1)
+#define ROW_KEY_MASK   ((UINT64_C(1) << ROW_KEY_BITS) - 1)
+#define ROW_TAG_MASK   ((UINT64_C(1) << (64 - ROW_BITS)) - 1)
 #define ROW_KEY_FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
 static inline enum row_type row_type(row_t row)

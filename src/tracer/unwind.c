@@ -33,24 +33,24 @@
 #include "tracer/sys.h"
 #include "tracer/unwind_internal.h"
 
-#define likely(x) __builtin_expect(!!(x), 1)
+#define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 extern void *__libc_stack_end;
 
 /* How a walk ended. */
 enum stack_end {
-	END_NONE,  /* not yet: there is a next frame */
+	END_NONE, /* not yet: there is a next frame */
 	END_OUTER, /* at the outermost frame, as its row says */
-	END_ZERO,  /* at a return address or frame pointer of 0, or an alike mark */
-	END_CUT,   /* the next frame could not be found */
+	END_ZERO, /* at a return address or frame pointer of 0, or an alike mark */
+	END_CUT, /* the next frame could not be found */
 	END_DEPTH, /* the depth limit */
 };
 
 /* Low bits of struct frame_slot.slot. */
 enum frame_flags {
-	FRAME_FP = 1,       /* its frame pointer was restored from memory, and is needed */
-	FRAME_REDO = 2,     /* found other than by a plain row: find it anew */
+	FRAME_FP = 1, /* its frame pointer was restored from memory, and is needed */
+	FRAME_REDO = 2, /* found other than by a plain row: find it anew */
 	FRAME_NEEDS_FP = 4, /* this frame or one further out depends on the frame pointer */
 	FRAME_FLAGS = 7,
 };
@@ -58,32 +58,32 @@ enum frame_flags {
 /* What is read of a frame of the memo on each capture. */
 struct frame_slot {
 	uintptr_t slot; /* where pc was read from, | enum frame_flags */
-	uint64_t pc;    /* return address; | HS_NODE_SIGNAL: interrupted there */
+	uint64_t pc; /* return address; | HS_NODE_SIGNAL: interrupted there */
 };
 
 /* The rest of it. */
 struct frame_rest {
 	uintptr_t fp;
-	uint32_t node;   /* while it is being made: enum step_flags of the step out of it */
-	int16_t fp_off;  /* of the slot that fp was restored from, from `slot`, units of 8 */
+	uint32_t node; /* while it is being made: enum step_flags of the step out of it */
+	int16_t fp_off; /* of the slot that fp was restored from, from `slot`, units of 8 */
 	uint16_t sp_off; /* of sp from `slot`, units of 8 */
 };
 
-#define NR_RANGES 8
+#define NR_RANGES   8
 #define SKIP_ALWAYS UINT32_MAX
 
 struct unwind_thread {
-	uint32_t epoch;      /* of unwinder.epoch, when last looked at */
+	uint32_t epoch; /* of unwinder.epoch, when last looked at */
 	uint32_t generation; /* of the rows that the memo was made by */
 	uintptr_t own_lo, own_hi;
 	struct stack_range ranges[NR_RANGES];
 	uint32_t next_range;
-	uint32_t nr;         /* frames of the memo */
-	uint32_t end;        /* enum stack_end of the memo */
-	uint32_t misses;     /* how often of late the memo was of no use */
-	uint32_t skip;       /* captures still to be made without it */
+	uint32_t nr; /* frames of the memo */
+	uint32_t end; /* enum stack_end of the memo */
+	uint32_t misses; /* how often of late the memo was of no use */
+	uint32_t skip; /* captures still to be made without it */
 	uint32_t pad;
-	uintptr_t self;      /* thread pointer of the thread that all this is true of */
+	uintptr_t self; /* thread pointer of the thread that all this is true of */
 	struct frame_slot frames[]; /* depth of them, then depth struct frame_rest */
 };
 
@@ -150,7 +150,7 @@ static bool probe(uintptr_t start, uintptr_t end)
 /* How far below what is known of its own stack a thread may turn up, to be looked for there. */
 #define OWN_STEP (1u << 20)
 /* How far apart two frames of one foreign stack may be. */
-#define MAX_FRAME (8u << 20)
+#define MAX_FRAME  (8u << 20)
 #define PROBE_STEP ((uintptr_t)64 << 10)
 
 static void own_init(struct unwind_thread *u)
@@ -325,11 +325,11 @@ static inline enum stack_end pc_check(uintptr_t pc)
 
 #ifdef __aarch64__
 /* struct rt_sigframe: siginfo 128, ucontext up to the registers 176, fault address 8. */
-#define SIGNAL_REG(n) (128 + 176 + 8 + (n) * 8)
-#define SIGNAL_FP SIGNAL_REG(29)
-#define SIGNAL_RA SIGNAL_REG(30)
-#define SIGNAL_SP SIGNAL_REG(31)
-#define SIGNAL_PC SIGNAL_REG(32)
+#define SIGNAL_REG(n) (128 + 176 + 8 + (n)*8)
+#define SIGNAL_FP     SIGNAL_REG(29)
+#define SIGNAL_RA     SIGNAL_REG(30)
+#define SIGNAL_SP     SIGNAL_REG(31)
+#define SIGNAL_PC     SIGNAL_REG(32)
 #else
 /* ucontext_t: gregs at 40, of them RBP 10, RSP 15, RIP 16. */
 #define SIGNAL_FP (40 + 10 * 8)
@@ -458,8 +458,8 @@ static enum stack_end step_to(struct cursor *c, row_t row, uintptr_t cfa)
 }
 
 /* A frame record: fp points to the caller's frame pointer and the return address. */
-#define ROW_RECORD                                                                                 \
-	((row_t)ROW_FP | (row_t)2 << 3 | (row_t)1 << (3 + ROW_CFA_BITS) |                          \
+#define ROW_RECORD                                                        \
+	((row_t)ROW_FP | (row_t)2 << 3 | (row_t)1 << (3 + ROW_CFA_BITS) | \
 	 (row_t)1 << (3 + ROW_CFA_BITS + ROW_RA_BITS))
 
 #else
@@ -726,7 +726,8 @@ static void memo_meet(struct unwind_thread *u, uint32_t depth, int j, const stru
 	struct frame_rest *rest = rest_of(u, depth) + j;
 	uintptr_t needs = u->frames[j].slot & FRAME_NEEDS_FP;
 
-	u->frames[j].slot = c->slot | needs | (c->made & FRAME_REDO) | (needs ? c->made & FRAME_FP : 0);
+	u->frames[j].slot =
+		c->slot | needs | (c->made & FRAME_REDO) | (needs ? c->made & FRAME_FP : 0);
 	rest->fp = c->fp;
 	rest->fp_off = c->fp_off;
 }

@@ -24,9 +24,9 @@ struct unwind_regs {
  * Fills *regs in a hook function. A macro, because it has to look at the hook's own frame; it
  * makes the compiler give the hook a frame pointer.
  */
-#define UNWIND_HERE(regs)                                                                          \
-	((regs)->pc = (uintptr_t)__builtin_return_address(0),                                      \
-	 (regs)->sp = (uintptr_t)__builtin_dwarf_cfa(),                                            \
+#define UNWIND_HERE(regs)                                     \
+	((regs)->pc = (uintptr_t)__builtin_return_address(0), \
+	 (regs)->sp = (uintptr_t)__builtin_dwarf_cfa(),       \
 	 (regs)->fp = *(uintptr_t *)__builtin_frame_address(0))
 
 /* One thread's memory of its last stack and of where its stacks lie. Opaque; zeroed is ready. */
@@ -36,8 +36,8 @@ struct unwind_thread;
 size_t unwind_thread_size(uint32_t depth);
 
 enum unwind_flags {
-	UNWIND_CUT_DEPTH = 1u << 0,  /* cut by the depth limit */
-	UNWIND_CUT = 1u << 1,        /* cut because the next frame could not be found */
+	UNWIND_CUT_DEPTH = 1u << 0, /* cut by the depth limit */
+	UNWIND_CUT = 1u << 1, /* cut because the next frame could not be found */
 };
 
 /*

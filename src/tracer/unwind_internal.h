@@ -27,7 +27,7 @@ enum step_flags {
 struct cursor {
 	uintptr_t pc;
 	uintptr_t sp, fp;
-	uintptr_t slot;   /* where pc was read from; of the innermost frame: sp - 8 */
+	uintptr_t slot; /* where pc was read from; of the innermost frame: sp - 8 */
 	uintptr_t lo, hi; /* of the stack; [lo, hi) may be read */
 	struct unwind_thread *thread;
 	struct stack_range *range; /* NULL: its own stack, or one that could not be read */
@@ -35,12 +35,12 @@ struct cursor {
 #ifdef __aarch64__
 	uintptr_t ra; /* x30, of an interrupted frame only */
 #endif
-	uint32_t made;   /* FRAME_FP, FRAME_REDO: how this frame was found */
-	uint32_t step;   /* enum step_flags of the latest step */
-	int16_t fp_off;  /* of the slot that fp was restored from, from `slot`, units of 8 */
+	uint32_t made; /* FRAME_FP, FRAME_REDO: how this frame was found */
+	uint32_t step; /* enum step_flags of the latest step */
+	int16_t fp_off; /* of the slot that fp was restored from, from `slot`, units of 8 */
 	uint16_t sp_off; /* of sp from `slot`, units of 8 */
 	bool interrupted;
-	bool no_memo;    /* found by what a memo does not keep */
+	bool no_memo; /* found by what a memo does not keep */
 };
 
 /* Makes c->hi at least `need` by probing upward, if it is a foreign stack. */

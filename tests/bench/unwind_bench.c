@@ -18,9 +18,9 @@
 #include "tracer/unwind.h"
 #include "tracer/unwind_internal.h"
 
-#define DEPTH 128
+#define DEPTH	   128
 #define MAX_LEVELS 64
-#define REPEAT 16 /* captures at the bottom of each descent */
+#define REPEAT	   16 /* captures at the bottom of each descent */
 
 static struct unwind_thread *self;
 static int capturing;
@@ -46,27 +46,27 @@ struct path {
 typedef int (*level_fn)(const struct path *path, int level);
 static const level_fn levels[64];
 
-#define LEVEL(n, size)                                                                             \
-	static __attribute__((noinline)) int level_##n(const struct path *path, int level)         \
-	{                                                                                          \
-		volatile char frame[size];                                                         \
-                                                                                                   \
-		frame[level % (size)] = n;                                                         \
-		if (level == path->levels)                                                         \
-			for (int i = 0; i < path->repeat; i++)                                     \
-				hook();                                                            \
-		else                                                                               \
-			frame[0] = (char)levels[path->steps[level]](path, level + 1);              \
-		return frame[level % (size)] + n;                                                  \
+#define LEVEL(n, size)                                                                     \
+	static __attribute__((noinline)) int level_##n(const struct path *path, int level) \
+	{                                                                                  \
+		volatile char frame[size];                                                 \
+                                                                                           \
+		frame[level % (size)] = n;                                                 \
+		if (level == path->levels)                                                 \
+			for (int i = 0; i < path->repeat; i++)                             \
+				hook();                                                    \
+		else                                                                       \
+			frame[0] = (char)levels[path->steps[level]](path, level + 1);      \
+		return frame[level % (size)] + n;                                          \
 	}
-#define LEVELS8(n)                                                                                 \
-	LEVEL(n##0, 16)                                                                            \
-	LEVEL(n##1, 24)                                                                            \
-	LEVEL(n##2, 200)                                                                           \
-	LEVEL(n##3, 8)                                                                             \
-	LEVEL(n##4, 72)                                                                            \
-	LEVEL(n##5, 40)                                                                            \
-	LEVEL(n##6, 136)                                                                           \
+#define LEVELS8(n)       \
+	LEVEL(n##0, 16)  \
+	LEVEL(n##1, 24)  \
+	LEVEL(n##2, 200) \
+	LEVEL(n##3, 8)   \
+	LEVEL(n##4, 72)  \
+	LEVEL(n##5, 40)  \
+	LEVEL(n##6, 136) \
 	LEVEL(n##7, 56)
 LEVELS8(1)
 LEVELS8(2)
@@ -77,8 +77,8 @@ LEVELS8(6)
 LEVELS8(7)
 LEVELS8(8)
 
-#define NAMES8(n)                                                                                  \
-	level_##n##0, level_##n##1, level_##n##2, level_##n##3, level_##n##4, level_##n##5,        \
+#define NAMES8(n)                                                                           \
+	level_##n##0, level_##n##1, level_##n##2, level_##n##3, level_##n##4, level_##n##5, \
 		level_##n##6, level_##n##7
 static const level_fn levels[64] = {NAMES8(1), NAMES8(2), NAMES8(3), NAMES8(4),
 				    NAMES8(5), NAMES8(6), NAMES8(7), NAMES8(8)};
@@ -112,8 +112,8 @@ static void make_paths(int nr_levels, int fixed, int repeat)
 	srand(1);
 	for (int i = 0; i < NR_PATHS; i++) {
 		for (int k = 0; k < nr_levels; k++)
-			paths[i].steps[k] = k < fixed && i ? paths[0].steps[k]
-							   : (uint8_t)(rand() % 64);
+			paths[i].steps[k] =
+				k < fixed && i ? paths[0].steps[k] : (uint8_t)(rand() % 64);
 		paths[i].levels = nr_levels;
 		paths[i].repeat = repeat;
 	}

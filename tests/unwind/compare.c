@@ -22,9 +22,9 @@
 #include "tracer/unwind.h"
 #include "tracer/unwind_internal.h"
 
-#define DEPTH 256
+#define DEPTH	 256
 #define NR_SHOWN 12
-#define EXPORT __attribute__((visibility("default")))
+#define EXPORT	 __attribute__((visibility("default")))
 
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t nr, size_t size);
@@ -32,11 +32,11 @@ extern void *__libc_realloc(void *p, size_t size);
 
 enum kind {
 	KIND_EQUAL,
-	KIND_CUT,    /* ours was cut, theirs goes on */
-	KIND_SHORT,  /* ours ended, theirs goes on */
-	KIND_LONG,   /* theirs ended, ours goes on */
+	KIND_CUT, /* ours was cut, theirs goes on */
+	KIND_SHORT, /* ours ended, theirs goes on */
+	KIND_LONG, /* theirs ended, ours goes on */
 	KIND_DIFFER, /* a frame is another */
-	KIND_LOST,   /* ours has no frame, or theirs did not come to the hook's caller */
+	KIND_LOST, /* ours has no frame, or theirs did not come to the hook's caller */
 	NR_KINDS,
 };
 
@@ -106,8 +106,7 @@ static void take(struct unwind_thread *u, const struct unwind_regs *regs, struct
 		ret->pcs[i] &= ~HS_NODE_SIGNAL;
 }
 
-static __attribute__((noinline)) void take_theirs(const struct unwind_regs *regs,
-						  struct stack *ret)
+static __attribute__((noinline)) void take_theirs(const struct unwind_regs *regs, struct stack *ret)
 {
 	unw_context_t context;
 	unw_cursor_t cursor;
@@ -152,8 +151,9 @@ static size_t show_stack(char *to, size_t size, const char *name, const struct s
 
 		if (!dladdr((void *)s->pcs[i], &info))
 			memset(&info, 0, sizeof(info));
-		at += (size_t)snprintf(to + at, size - at, "  %s #%u %lx %.60s %.60s+%lx\n", name, i,
-				       (unsigned long)s->pcs[i], info.dli_sname ? info.dli_sname : "?",
+		at += (size_t)snprintf(to + at, size - at, "  %s #%u %lx %.60s %.60s+%lx\n", name,
+				       i, (unsigned long)s->pcs[i],
+				       info.dli_sname ? info.dli_sname : "?",
 				       info.dli_fname ? info.dli_fname : "?",
 				       (unsigned long)(s->pcs[i] - (uintptr_t)info.dli_fbase));
 	}
@@ -294,7 +294,9 @@ static __attribute__((destructor)) void stop(void)
 	f = fopen(path, "w");
 	if (!f)
 		return;
-	fprintf(f, "events %lu\ncompared %lu\nframes %lu\nnodes %u\nmemo_differs %lu\ncut_stacks %lu\n",
+	fprintf(f,
+		"events %lu\ncompared %lu\nframes %lu\nnodes %u\nmemo_differs %lu\ncut_stacks "
+		"%lu\n",
 		compare.events, compare.compared, compare.frames, standin_nr_nodes(),
 		compare.memo_differs, compare.cut_stacks);
 	for (int i = 0; i < NR_KINDS; i++)

@@ -73,8 +73,11 @@ uint32_t intern_node(uint32_t parent, uint64_t pc)
 
 	if (nr)
 		return nr;
-	if (fail_after != UINT32_MAX && fail_after-- == 0)
-		return 0;
+	if (fail_after != UINT32_MAX) {
+		if (fail_after == 0)
+			return 0;
+		fail_after--;
+	}
 	while (__atomic_exchange_n(&trie.lock, 1, __ATOMIC_ACQUIRE))
 		;
 	nr = trie_find(hash, parent, pc, &place);
