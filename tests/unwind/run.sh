@@ -1,0 +1,195 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# run.sh - holds the unwinder against libunwind and gdb on real programs; prints TAP.
+#
+#	tests/unwind/run.sh [NAME...]
+#
+# Builds compare.so, which takes the stack of each allocation with our unwinder (with the memo and
+# without) and of one in so many with libunwind, and runs programs under it. Fails where more than
+# 1 stack in 1000 differs, or the memo ever differs from a walk without it. The stacks that differ
+# are printed. NAME is one of hard stacks python node cc1plus rust gdb.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
+work=$(mktemp -d "${TMPDIR:-/tmp}/heapstory-unwind.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+CC=${CC:-gcc}
+number=0 failed=0
+flags=(-std=gnu11 -O2 -g -D_GNU_SOURCE -fPIC -fvisibility=hidden -ftls-model=initial-exec
+	-fno-builtin -fexceptions -Isrc -I. -pthread)
+unwinder=(tests/unwind/standin.c src/tracer/{unwind,rows,cfi,ehframe,fallback,sys}.c)
+wanted=" $* "
+
+wants() {
+	[ "$wanted" = "  " ] || [[ $wanted == *" $1 "* ]]
+}
+
+result() { # OK NAME
+	number=$((number + 1))
+	if [ "$1" = 1 ]; then
+		echo "ok $number - $2"
+	else
+		echo "not ok $number - $2"
+		failed=1
+	fi
+}
+
+skip() { # NAME REASON
+	number=$((number + 1))
+	echo "ok $number - $1 # SKIP $2"
+}
+
+# Adds up the counts that compare.so wrote, one file a process.
+compare() { # NAME EVERY COMMAND...
+	local name=$1 every=$2 ok
+	shift 2
+	rm -f "$work"/counts.*
+	COMPARE_EVERY=$every COMPARE_OUT=$work/counts LD_PRELOAD=$work/compare.so \
+		timeout 80 "$@" >"$work/out" 2>"$work/err" </dev/null
+	local status=$?
+	cat "$work"/counts.* 2>/dev/null | awk '
+		NF == 2 && $2 ~ /^[0-9]+$/ { n[$1] += $2 }
+		END {
+			bad = n["compared"] - n["equal"]
+			printf "%d events, %d compared, %d frames each, %d differ:", n["events"],
+				n["compared"], n["frames"] / (n["compared"] ? n["compared"] : 1), bad
+			printf " %d cut, %d short, %d long, %d other, %d lost; memo differs %d", n["cut"],
+				n["short"], n["long"], n["differ"], n["lost"], n["memo_differs"]
+			exit !(n["compared"] > 100 && bad * 1000 <= n["compared"] && !n["memo_differs"])
+		}' >"$work/sum"
+	ok=$((!$?))
+	[ $status = 0 ] || ok=0
+	result $ok "$name: $(cat "$work/sum")"
+	if [ $ok = 0 ]; then
+		echo "# status $status"
+		sed -n '/^$/,$p' "$work"/counts.* 2>/dev/null | head -n 60 | sed 's/^/# /'
+	fi
+}
+
+build() { # OUTPUT ARGUMENT...
+	"$CC" "${flags[@]}" -Wl,-z,now -o "$@" || exit 2
+}
+
+hard() {
+	build "$work/hard" -rdynamic tests/unwind/hard.c "${unwinder[@]}"
+	(cd "$work" && timeout 20 ./hard) >"$work/hard.out"
+	local status=$? line
+	while read -r line; do
+		case $line in
+		"ok "*) result 1 "${line#ok }" ;;
+		"not ok "*) result 0 "${line#not ok }" ;;
+		*) echo "$line" ;;
+		esac
+	done <"$work/hard.out"
+	[ $status = 0 ] || result 0 "hard: status $status"
+}
+
+stacks() {
+	local name
+	for name in '-O2' '-O0' '-O2 -fno-omit-frame-pointer' '-O2 -fcf-protection=full'; do
+		# shellcheck disable=SC2086 # several options
+		"$CC" -std=gnu11 -g -D_GNU_SOURCE -fno-builtin -pthread $name \
+			-o "$work/stacks" tests/unwind/stacks.c || exit 2
+		compare "stacks $name" 1 "$work/stacks"
+	done
+}
+
+python() {
+	local python
+	python=$(PATH=/usr/bin:/bin command -v python3) || { skip python 'no python3'; return; }
+	PYTHONMALLOC=malloc compare python 2 "$python" -c '
+import json, re, xml.dom.minidom
+d = [{"k%d" % i: list(range(i % 9))} for i in range(900)]
+print(len(json.dumps(json.loads(json.dumps(d)))), re.compile("(a|b)*c{1,3}").match("ababc"))
+'
+}
+
+node() {
+	type -P node >/dev/null || { skip node 'no node'; return; }
+	# shellcheck disable=SC2016 # not for the shell
+	compare node 8 "$(type -P node)" -e '
+let m = {}; for (let i = 0; i < 20000; i++) m["k" + i] = Buffer.alloc(10 + i % 300);
+function f(n) { return n ? f(n - 1) + 1 : Buffer.alloc(100000).length; }
+for (let i = 0; i < 300; i++) f(i % 40);
+console.log(JSON.stringify(m).length)'
+}
+
+cc1plus() {
+	local cc1plus
+	cc1plus=$(g++ -print-prog-name=cc1plus 2>/dev/null)
+	[ -x "$cc1plus" ] || { skip cc1plus 'no g++'; return; }
+	printf '#include <map>\n#include <string>\n#include <vector>\n#include <algorithm>\n%s\n' \
+		'int f() { std::map<std::string, std::vector<int>> m; m["a"].push_back(1);' \
+		'std::sort(m["a"].begin(), m["a"].end()); return (int)m.size(); }' >"$work/a.cc"
+	g++ -E -o "$work/a.ii" "$work/a.cc" || { skip cc1plus 'no headers'; return; }
+	compare cc1plus 20 "$cc1plus" -quiet -O2 -fpreprocessed "$work/a.ii" -o "$work/a.s"
+}
+
+rust() {
+	type -P rustc >/dev/null || { skip rust 'no rustc'; return; }
+	cat >"$work/a.rs" <<'END'
+use std::collections::HashMap;
+fn main() {
+    let threads: Vec<_> = (0..4).map(|t| std::thread::spawn(move || {
+        let mut map: HashMap<String, Vec<u8>> = HashMap::new();
+        for i in 0..2000u32 {
+            map.insert(format!("{}-{}", t, i), vec![0; (i % 100) as usize]);
+        }
+        let caught = std::panic::catch_unwind(|| { let v: Vec<i32> = Vec::new(); v[3] });
+        map.len() + caught.is_err() as usize
+    })).collect();
+    for t in threads { println!("{}", t.join().unwrap()); }
+}
+END
+	rustc -O -o "$work/rust" "$work/a.rs" || exit 2
+	RUST_BACKTRACE=1 compare rust 1 "$work/rust"
+}
+
+# The addresses of `bt` from the hook's caller on must be ours, as far as gdb and we both get.
+gdb_check() { # NAME EVENT COMMAND...
+	local name=$1 event=$2 same
+	shift 2
+	rm -f "$work/ours"
+	timeout 60 gdb -batch -nx -ex 'set confirm off' -ex 'set breakpoint pending on' \
+		-ex 'set backtrace past-main on' -ex 'set backtrace past-entry on' \
+		-ex "set exec-wrapper env LD_PRELOAD=$work/gdb.so GDB_EVENT=$event GDB_OUT=$work/ours" \
+		-ex 'set print address on' -ex 'handle all nostop noprint pass' \
+		-ex 'break gdb_stop' -ex run -ex 'python
+f = gdb.newest_frame()
+while f:
+    if f.type() != gdb.INLINE_FRAME:
+        print("pc %#x" % f.pc())
+    f = f.older()' -ex kill --args "$@" >"$work/bt" 2>&1 </dev/null
+	sed -n 's/^pc //p' "$work/bt" >"$work/theirs"
+	if same=$(awk 'NR == FNR { ours[n++] = $1; next }
+		$1 == ours[0] && !at { at = 1; k = 0 }
+		at { if (k < n && $1 == ours[k]) good++; else bad++; k++ }
+		END { printf "%d of %d frames the same, gdb has %d", good, n, k
+			exit !(good > 2 && !bad) }' "$work/ours" "$work/theirs"); then
+		result 1 "gdb $name: $same"
+	else
+		result 0 "gdb $name: $same"
+		paste "$work/ours" "$work/theirs" | sed 's/^/# /'
+	fi
+}
+
+gdb_checks() {
+	local python
+	type -P gdb >/dev/null || { skip gdb 'no gdb'; return; }
+	build "$work/gdb.so" -shared tests/unwind/gdb.c "${unwinder[@]}"
+	python=$(PATH=/usr/bin:/bin command -v python3)
+	# shellcheck disable=SC2016 # not for the shell
+	[ -x /usr/bin/perl ] && gdb_check perl 3000 /usr/bin/perl -e 'my %h = map { $_ => "x$_" } 1..2000;'
+	[ -n "$python" ] && gdb_check python 1000 "$python" -c 'import json, re'
+	[ -x /usr/bin/git ] && gdb_check git 60 /usr/bin/git log -1
+}
+
+build "$work/compare.so" -shared tests/unwind/compare.c "${unwinder[@]}"
+wants hard && hard
+wants stacks && stacks
+wants python && python
+wants node && node
+wants cc1plus && cc1plus
+wants rust && rust
+wants gdb && gdb_checks
+echo "1..$number"
+exit $failed
