@@ -20,7 +20,7 @@
 #include <sys/mman.h>
 
 #define THREADS 4
-#define ENTRIES (1 << 18)
+#define ENTRIES (1 << 14)
 
 struct entry {
 	uint64_t address, size; /* size + 1; 0: none */

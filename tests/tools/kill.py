@@ -11,7 +11,7 @@ journal has as under way. Prints what is wrong and, on standard error, a summary
 """
 import argparse, json, mmap, os, random, signal, struct, subprocess, sys, time
 
-THREADS, ENTRIES = 4, 1 << 18
+THREADS, ENTRIES = 4, 1 << 14
 OWNER = 64 + 16 * ENTRIES
 
 
@@ -51,10 +51,11 @@ def one_kill(options, number, how, chance):
                             'insert' if how == 'snapshot' else how],
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if not run.stdout.readline().startswith(b'MARK'):
-        return ['the program did not start: %s' % run.stderr.read().decode()], 0, 0
+        return ['the program did not start: %s' % run.stderr.read().decode()], 0, 0, False
     with open(path, 'rb') as f:
         pid = struct.unpack('<Q', f.read(8))[0]
-    time.sleep(chance.uniform(0.001, 0.12))
+    # all of the growth takes some milliseconds
+    time.sleep(chance.uniform(0, 0.008) if how == 'grow' else chance.uniform(0.001, 0.06))
     snap = None
     if how == 'snapshot':
         snap = subprocess.Popen([options.heapstory, 'snap', out + '/store.live', '-o', out + '/killed.hs'],
@@ -76,13 +77,14 @@ def one_kill(options, number, how, chance):
     done = subprocess.run([options.heapstory, 'heap', out + '/store.live', '--addresses', 'all', '-n', 'all', '--json'],
                           capture_output=True)
     if done.returncode:
-        return bad + ['heap: status %d: %s' % (done.returncode, done.stderr.decode())], 0, 0
+        return bad + ['heap: status %d: %s' % (done.returncode, done.stderr.decode())], 0, 0, False
     rows = json.loads(done.stdout)['rows']
     store = {int(row['address'], 16): row['size'] for row in rows
              if any((f['function'] or '').startswith('journal_') for f in (row['stack'] or [])[:3])}
     journal, ops = owners(path)
     more, half = compare(store, journal)
-    return bad + more, half, ops
+    growing = how == 'grow' and ops < THREADS * ENTRIES
+    return bad + more, half, ops, growing
 
 
 def main():
@@ -93,20 +95,21 @@ def main():
     parser.add_argument('--kills', type=int, default=100)
     parser.add_argument('--seed', type=int, default=1)
     options = parser.parse_args()
-    chance, failed, halves, total = random.Random(options.seed), 0, 0, 0
+    chance, failed, halves, total, grew = random.Random(options.seed), 0, 0, 0, 0
     for number in range(options.kills):
         how = ('insert', 'resize', 'grow', 'snapshot')[number % 4]
-        bad, half, ops = one_kill(options, number, how, chance)
+        bad, half, ops, growing = one_kill(options, number, how, chance)
         halves += half
         total += ops
+        grew += growing
         failed += bool(bad)
         for line in bad:
             print('kill %d, %s: %s' % (number, how, line))
         if not bad:
             os.remove('%s/journal%d' % (options.folder, number))
             subprocess.run(['rm', '-rf', '%s/out%d' % (options.folder, number)])
-    print('%d kills, %d failed, %d operations, %d threads with an event half done' % (
-        options.kills, failed, total, halves), file=sys.stderr)
+    print('%d kills, %d failed, %d operations, %d threads with an event half done, %d killed while '
+          'they grew' % (options.kills, failed, total, halves, grew), file=sys.stderr)
     return bool(failed)
 
 
