@@ -92,10 +92,8 @@ __attribute__((noinline)) row_t rows_miss(uintptr_t key)
 	/* Code of no module may be another's tomorrow, and nobody tells: not kept. */
 	if (!module_find(key, &module))
 		return ROW_NONE;
-	if (!module.eh_frame_hdr)
+	if (!module.eh_frame_hdr || !rows_image(&module, &image))
 		row = ROW_NONE;
-	else if (!rows_image(&module, &image))
-		row = ROW_BAD;
 	else
 		row = rows_parse(&image, key);
 	cache_fill(key, row, generation);

@@ -211,7 +211,6 @@ static void rows_of_damaged_data(void **state)
 
 static uint32_t nodes[2], flags[2];
 
-
 static __attribute__((noinline)) void hook(void)
 {
 	struct unwind_regs regs;

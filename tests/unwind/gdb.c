@@ -15,7 +15,7 @@
 #include "tests/unwind/standin.h"
 #include "tracer/unwind.h"
 
-#define DEPTH 512
+#define DEPTH  512
 #define EXPORT __attribute__((visibility("default")))
 
 extern void *__libc_malloc(size_t size);
