@@ -244,8 +244,11 @@ static int run(int argc, char **argv)
 		return EXIT_TROUBLE;
 	if (find(&v, options.target, &err))
 		return say_error(&err);
-	if (!options.dir)
-		take_tracers_dir(&v);
+	take_tracers_dir(&v);
+	/* Moving its stores elsewhere would leave links to nowhere in the folder that it has. */
+	if (v.dir[0] && options.dir)
+		return say("process %" PRIu32 " has an output folder already, '%s': -o is for one "
+			   "without", v.summary.pid, v.dir);
 	if (!v.dir[0] && make_dir(&v, options.dir, &err))
 		return say_error(&err);
 	options.supervisor.follow = v.summary.flags & HS_STORE_FOLLOW;
