@@ -19,9 +19,11 @@
 #if defined(__x86_64__)
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <libunwind.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "tracer/ehframe.h"
 #include "tracer/module.h"
@@ -320,6 +322,35 @@ __attribute__((noinline)) bool fallback_step(struct cursor *c)
 	((fallback.member = (__typeof__(fallback.member))dlsym(handle, EXPAND(UNW_OBJ(name)))) != \
 	 NULL)
 
+/*
+ * Has libunwind set itself up, and takes back the pipe that it opens at that: it would hold two of
+ * the program's descriptors. Only the local address space, which is never used here, would write
+ * to it. False: that pipe could not be told from what else is open.
+ */
+static bool set_up(void)
+{
+	struct sys_stat st[2];
+	long fds[2];
+
+	/* the numbers that the pipe will get */
+	fds[0] = sys_open("/", O_RDONLY, 0);
+	fds[1] = sys_open("/", O_RDONLY, 0);
+	for (uint32_t i = 0; i < 2; i++)
+		if (fds[i] >= 0)
+			sys_close((int)fds[i]);
+	if (fds[0] < 0 || fds[1] < 0)
+		return false;
+	fallback.set_caching_policy(fallback.space, UNW_CACHE_NONE);
+	if (sys_fstat((int)fds[0], &st[0]))
+		return true; /* this libunwind opens none */
+	if (sys_fstat((int)fds[1], &st[1]) || !S_ISFIFO(st[0].mode) || !S_ISFIFO(st[1].mode) ||
+	    st[0].inode != st[1].inode)
+		return false;
+	sys_close((int)fds[0]);
+	sys_close((int)fds[1]);
+	return true;
+}
+
 bool fallback_start(void)
 {
 	/* the one that takes accessors; libunwind.so.8 itself knows only the local address space */
@@ -341,9 +372,8 @@ bool fallback_start(void)
 		if (!fallback.walks[i].scratch)
 			return false;
 	}
-	fallback.set_caching_policy(fallback.space, UNW_CACHE_NONE);
-	fallback.ready = true;
-	return true;
+	fallback.ready = set_up();
+	return fallback.ready;
 }
 
 #else

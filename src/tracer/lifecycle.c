@@ -284,9 +284,8 @@ static __attribute__((constructor)) void construct(void)
 	if (!store.base)
 		return;
 	tracer_own_begin();
-	/* Not unwind_start(): loading libunwind opens a pipe and keeps it, on descriptors that are
-	 * the program's, and it would write to these numbers even after the program closed them. */
-	store.header->flags |= HS_STORE_NO_UNWINDER;
+	if (!unwind_start())
+		store.header->flags |= HS_STORE_NO_UNWINDER;
 	if (dlsym(RTLD_DEFAULT, "malloc") != (void *)malloc)
 		store.header->flags |= HS_STORE_OWN_MALLOC;
 	if (!life.env.python_malloc && is_python())

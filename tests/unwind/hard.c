@@ -229,6 +229,15 @@ static void closed_descriptors(void)
 	check("all descriptors closed and used anew", whole() && st.st_size == 0);
 }
 
+/* The number that the next file would get. */
+static int next_descriptor(void)
+{
+	int fd = open("/", O_RDONLY);
+
+	close(fd);
+	return fd;
+}
+
 /* ---- no system calls ---- */
 
 static volatile int go;
@@ -304,10 +313,13 @@ static void no_system_calls(void)
 int main(void)
 {
 	static char buffer[8192];
+	int next;
 
 	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	standin_start();
+	next = next_descriptor();
 	check("libunwind is there", unwind_start());
+	check("no descriptor is kept", next_descriptor() == next);
 	self = thread_memory();
 	stack_use("nothing cached");
 	stack_use("rows cached");
