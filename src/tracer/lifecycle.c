@@ -276,7 +276,27 @@ static bool is_python(void)
 	return (name && !strncmp(name + 1, "python", 6)) || dlsym(RTLD_DEFAULT, "Py_Initialize");
 }
 
-void *malloc(size_t size);
+/* Bounds of this library, which the linker defines. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+/*
+ * True if the program's calls of malloc come here. What a program defines comes first in the
+ * search, also for this library's own references: only the place of the definition tells. A
+ * program that is no PIE and takes malloc's address has an undefined symbol with a value, that of
+ * its jump to the definition.
+ */
+static bool is_interposed(void)
+{
+	void *found = dlsym(RTLD_DEFAULT, "malloc");
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	if ((uintptr_t)found >= (uintptr_t)__ehdr_start && (uintptr_t)found < (uintptr_t)_end)
+		return true;
+	return dladdr1(found, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
+	       symbol->st_shndx == SHN_UNDEF;
+}
 
 static __attribute__((constructor)) void construct(void)
 {
@@ -286,7 +306,7 @@ static __attribute__((constructor)) void construct(void)
 	tracer_own_begin();
 	if (!unwind_start())
 		store.header->flags |= HS_STORE_NO_UNWINDER;
-	if (dlsym(RTLD_DEFAULT, "malloc") != (void *)malloc)
+	if (!is_interposed())
 		store.header->flags |= HS_STORE_OWN_MALLOC;
 	if (!life.env.python_malloc && is_python())
 		store.header->flags |= HS_STORE_PYMALLOC;
