@@ -6,6 +6,9 @@ wait_mark churn 1 || finish
 pid=$(traced_pid churn)
 for i in 1 2 3 4 5; do
 	kill -STOP "$pid"
+	until [ "$(sed 's/.*) //' /proc/"$pid"/task/*/stat | cut -c1 | sort -u)" = T ]; do
+		sleep 0.01 # it takes effect thread by thread
+	done
 	heapstory snap "$pid" -o $i.hs >/dev/null || fail "snap of a stopped program"
 	kill -CONT "$pid"
 	heapstory check $i.hs >/dev/null || fail "$i.hs is not whole"
