@@ -15,9 +15,10 @@ import time
 
 PROGRAM = r"""
 import os, signal, sys
-def on(sig, frame): print("GOT", signal.Signals(sig).name, flush=True)
+def say(*words): os.write(1, (" ".join(words) + "\n").encode()) # print() is not to be interrupted by itself
+def on(sig, frame): say("GOT", signal.Signals(sig).name)
 for s in (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT, signal.SIGHUP): signal.signal(s, on)
-print("READY", os.getpid(), flush=True)
+say("READY", str(os.getpid()))
 while True:
     line = sys.stdin.readline()
     if line.strip() == "end" or not line: break
