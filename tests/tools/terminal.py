@@ -14,12 +14,14 @@ import termios
 import time
 
 PROGRAM = r"""
-import os, signal, sys
+import os, select, signal, sys
 def say(*words): os.write(1, (" ".join(words) + "\n").encode()) # print() is not to be interrupted by itself
 def on(sig, frame): say("GOT", signal.Signals(sig).name)
 for s in (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT, signal.SIGHUP): signal.signal(s, on)
 say("READY", str(os.getpid()))
 while True:
+    # a signal that comes just before the read would wait for its end
+    if not select.select([0], [], [], 0.05)[0]: continue
     line = sys.stdin.readline()
     if line.strip() == "end" or not line: break
 sys.exit(5)
