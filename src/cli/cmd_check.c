@@ -73,7 +73,7 @@ static json_t *totals_of(const struct snap_chunk *chunks, size_t nr)
 			 "damaged", (json_int_t)nr_bad, "ok", nr_bad == 0);
 }
 
-static int check(const char *target, struct read_options *o)
+static int check(const struct read_options *o)
 {
 	static const struct report_view view = {.columns = chunk_columns,
 						.nr_columns = NR_CHUNK_COLUMNS};
@@ -81,6 +81,7 @@ static int check(const char *target, struct read_options *o)
 	struct snap_chunk *chunks = NULL;
 	struct hs_error err = {0};
 	struct report report;
+	const char *target = o->operands[0];
 	char path[PATH_MAX];
 	json_t *about;
 	size_t nr = 0;
@@ -103,17 +104,7 @@ static int check(const char *target, struct read_options *o)
 
 static int run(int argc, char **argv)
 {
-	struct read_options o;
-	int status;
-
-	read_options_init(&o);
-	status = read_options_parse(&o, argc, argv, 0, NULL, NULL);
-	if (!status)
-		status = need_operands(&o, 1, argv[0], "FILE");
-	if (!status)
-		status = check(o.operands[0], &o);
-	read_options_release(&o);
-	return status;
+	return read_command(argc, argv, 1, "FILE", check);
 }
 
 const struct command cmd_check = {

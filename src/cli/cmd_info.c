@@ -125,7 +125,7 @@ static void print_text(const struct report_style *style, const json_t *target, c
 
 /* ---- command ----------------------------------------------------------------------------- */
 
-static int info(const char *target, struct read_options *o)
+static int info(const struct read_options *o)
 {
 	static const struct report_view view = {.columns = chunk_columns,
 						.nr_columns = NR_CHUNK_COLUMNS};
@@ -134,6 +134,7 @@ static int info(const char *target, struct read_options *o)
 	struct snapshot *s = NULL;
 	struct hs_error err = {0};
 	struct report report;
+	const char *target = o->operands[0];
 	char path[PATH_MAX];
 	size_t nr = 0;
 	int status;
@@ -162,17 +163,7 @@ out:
 
 static int run(int argc, char **argv)
 {
-	struct read_options o;
-	int status;
-
-	read_options_init(&o);
-	status = read_options_parse(&o, argc, argv, 0, NULL, NULL);
-	if (!status)
-		status = need_operands(&o, 1, argv[0], "FILE");
-	if (!status)
-		status = info(o.operands[0], &o);
-	read_options_release(&o);
-	return status;
+	return read_command(argc, argv, 1, "FILE", info);
 }
 
 const struct command cmd_info = {

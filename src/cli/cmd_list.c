@@ -63,7 +63,7 @@ static int by_pid(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static int list(struct read_options *o)
+static int list(const struct read_options *o)
 {
 	static const struct report_column columns[] = {
 		{"PID", "pid", UNIT_COUNT, false},     {"MODE", "mode", UNIT_TEXT, false},
@@ -103,17 +103,7 @@ static int list(struct read_options *o)
 
 static int run(int argc, char **argv)
 {
-	struct read_options o;
-	int status;
-
-	read_options_init(&o);
-	status = read_options_parse(&o, argc, argv, 0, NULL, NULL);
-	if (!status)
-		status = need_operands(&o, 0, argv[0], "");
-	if (!status)
-		status = list(&o);
-	read_options_release(&o);
-	return status;
+	return read_command(argc, argv, 0, "", list);
 }
 
 const struct command cmd_list = {

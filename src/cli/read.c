@@ -161,3 +161,19 @@ int need_operands(const struct read_options *o, size_t nr, const char *command, 
 			   o->operands[nr], command);
 	return 0;
 }
+
+int read_command(int argc, char **argv, size_t nr, const char *what,
+		 int (*action)(const struct read_options *options))
+{
+	struct read_options o;
+	int status;
+
+	read_options_init(&o);
+	status = read_options_parse(&o, argc, argv, 0, NULL, NULL);
+	if (!status)
+		status = need_operands(&o, nr, argv[0], what);
+	if (!status)
+		status = action(&o);
+	read_options_release(&o);
+	return status;
+}

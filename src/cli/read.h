@@ -34,6 +34,13 @@ void source_close(struct source *source);
 /* A symbolizer as the options want it; symbolizer_free() takes it back. */
 struct symbolizer *symbolizer_for(const struct read_options *options);
 
+/*
+ * The whole of a command that takes `nr` operands (called `what`) and no options but --json: parses
+ * the words, then calls action. The exit status.
+ */
+int read_command(int argc, char **argv, size_t nr, const char *what,
+		 int (*action)(const struct read_options *options));
+
 /* Standard output, its width and its colours. */
 struct report_style style_for(const struct read_options *options);
 
