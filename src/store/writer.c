@@ -243,19 +243,6 @@ void store_lost(enum hs_lost why)
 
 /* ---- growth ---- */
 
-static void lock_growth(void)
-{
-	for (unsigned spins = 0; __atomic_exchange_n(&store.lock, 1, __ATOMIC_ACQUIRE); spins++)
-		if (spins > 100)
-			sys_futex_wait(&store.lock, 1, 1000000);
-}
-
-static void unlock_growth(void)
-{
-	__atomic_store_n(&store.lock, 0, __ATOMIC_RELEASE);
-	/* Waiters look again by themselves after a millisecond: no wake, no second system call. */
-}
-
 static uint64_t reserve_range(uint64_t size, uint64_t align)
 {
 	uint64_t used = __atomic_load_n(&store.header->used, __ATOMIC_RELAXED);
@@ -339,10 +326,10 @@ static bool grow_to(struct hs_array *a, uint64_t nr)
 {
 	bool good = true;
 
-	lock_growth();
+	sys_lock(&store.lock);
 	while (good && a->ready <= nr)
 		good = store_recording() || store.header->state == HS_STATE_NEW ? grow(a) : false;
-	unlock_growth();
+	sys_unlock(&store.lock);
 	return good;
 }
 

@@ -4,10 +4,13 @@
  *
  * Runs in the traced program with `in` set. A lineage belongs to the block's owner. A thread keeps
  * the numbers of a few free ones, so that most come and go without being touched; the others are
- * in two shared stacks by compare-and-swap, with a count against the ABA problem as in pool.c.
+ * in two shared lists.
  */
 #include "tracer/lineage.h"
 
+#include "tracer/freelist.h"
+
+#include <stddef.h>
 #include <string.h>
 
 static struct hs_lineage_head *head_of(bool is_long, uint32_t nr)
@@ -15,33 +18,28 @@ static struct hs_lineage_head *head_of(bool is_long, uint32_t nr)
 	return store_place(is_long ? HS_ARRAY_LONG_LINEAGES : HS_ARRAY_LINEAGES, nr);
 }
 
+static uint32_t *next_short(uint32_t nr)
+{
+	return &head_of(false, nr)->birth;
+}
+
+static uint32_t *next_long(uint32_t nr)
+{
+	return &head_of(true, nr)->birth;
+}
+
 static __attribute__((noinline)) void push_shared(bool is_long, uint32_t nr)
 {
-	uint64_t *list = &store.header->free_lineages[is_long];
-	uint64_t old = __atomic_load_n(list, __ATOMIC_RELAXED), new;
-	struct hs_lineage_head *l = head_of(is_long, nr);
-
-	do {
-		__atomic_store_n(&l->birth, (uint32_t)old, __ATOMIC_RELAXED);
-		new = (old & ~(uint64_t)UINT32_MAX) + (UINT64_C(1) << 32) + nr;
-	} while (!__atomic_compare_exchange_n(list, &old, new, true, __ATOMIC_RELEASE,
-					      __ATOMIC_RELAXED));
+	freelist_push(&store.header->free_lineages[is_long], nr, is_long ? next_long : next_short);
 }
 
 static __attribute__((noinline)) uint32_t pop_shared(bool is_long)
 {
-	uint64_t *list = &store.header->free_lineages[is_long];
-	uint64_t old = __atomic_load_n(list, __ATOMIC_ACQUIRE), new;
+	uint32_t nr = freelist_pop(&store.header->free_lineages[is_long],
+				   is_long ? next_long : next_short);
 
-	do {
-		if (!(uint32_t)old)
-			return (uint32_t)store_take(is_long ? HS_ARRAY_LONG_LINEAGES :
-							      HS_ARRAY_LINEAGES, 1);
-		new = (old & ~(uint64_t)UINT32_MAX) + (UINT64_C(1) << 32) +
-		      __atomic_load_n(&head_of(is_long, (uint32_t)old)->birth, __ATOMIC_RELAXED);
-	} while (!__atomic_compare_exchange_n(list, &old, new, true, __ATOMIC_ACQUIRE,
-					      __ATOMIC_ACQUIRE));
-	return (uint32_t)old;
+	return nr ? nr :
+		    (uint32_t)store_take(is_long ? HS_ARRAY_LONG_LINEAGES : HS_ARRAY_LINEAGES, 1);
 }
 
 void lineage_give(struct thread *t, bool is_long, uint32_t nr)
@@ -70,22 +68,31 @@ uint64_t lineage_pack(uint64_t size, uint64_t usable)
 	return size | slack << HS_SIZE_BITS;
 }
 
+/* Atomic, because a thread that lost the race for a free lineage may just be reading its link. */
+static void set_birth(struct hs_lineage_head *l, uint32_t birth)
+{
+	__atomic_store_n(&l->birth, birth, __ATOMIC_RELAXED);
+}
+
 bool lineage_start(struct thread *t, struct hs_record *r, uint64_t size, uint64_t usable)
 {
 	uint32_t nr = lineage_take(t, false);
+	struct hs_lineage_head *l;
 
 	if (!nr)
 		return false;
-	*head_of(false, nr) = (struct hs_lineage_head){
-		.size = size,
-		.usable = usable,
-		.born_size = size,
-		.born_stack = r->stack,
-		.stack = r->stack,
-		.changed = r->birth,
-		.peak_size = size,
-		.birth = r->birth,
-	};
+	l = head_of(false, nr);
+	l->size = size;
+	l->usable = usable;
+	l->born_size = size;
+	l->born_stack = r->stack;
+	l->stack = r->stack;
+	l->nr_steps = 0;
+	l->nr_shrinks = 0;
+	l->changed = r->birth;
+	l->peak_size = size;
+	l->flags = 0;
+	set_birth(l, r->birth);
 	r->birth = nr;
 	r->word |= HS_RECORD_LINEAGE;
 	return true;
@@ -95,12 +102,17 @@ bool lineage_start(struct thread *t, struct hs_record *r, uint64_t size, uint64_
 static bool lengthen(struct thread *t, struct hs_record *r)
 {
 	uint32_t nr = lineage_take(t, true);
+	const struct hs_lineage *from;
 	struct hs_long_lineage *to;
 
 	if (!nr)
 		return false;
 	to = (struct hs_long_lineage *)head_of(true, nr);
-	memcpy(to, lineage_head(r), sizeof(struct hs_lineage));
+	from = (const struct hs_lineage *)lineage_head(r);
+	memcpy(&to->head, &from->head, offsetof(struct hs_lineage_head, birth));
+	set_birth(&to->head, from->head.birth);
+	to->head.flags = from->head.flags;
+	memcpy(to->steps, from->steps, sizeof(from->steps));
 	lineage_give(t, false, r->birth);
 	r->birth = nr;
 	r->word |= HS_RECORD_LONG;

@@ -244,18 +244,6 @@ static struct known *add(const struct dl_find_object *o)
 	return k;
 }
 
-static void lock(void)
-{
-	for (unsigned spins = 0; __atomic_exchange_n(&modules.lock, 1, __ATOMIC_ACQUIRE); spins++)
-		if (spins > 100)
-			sys_futex_wait(&modules.lock, 1, 1000000);
-}
-
-static void unlock(void)
-{
-	__atomic_store_n(&modules.lock, 0, __ATOMIC_RELEASE);
-}
-
 bool module_find(uintptr_t pc, struct module_unwind *ret)
 {
 	struct dl_find_object o;
@@ -265,9 +253,9 @@ bool module_find(uintptr_t pc, struct module_unwind *ret)
 		return false;
 	m = find_known(&o);
 	if (!m) {
-		lock();
+		sys_lock(&modules.lock);
 		m = add(&o);
-		unlock();
+		sys_unlock(&modules.lock);
 	}
 	if (!m || !in_segments(m, pc))
 		return false;
@@ -316,7 +304,7 @@ static __attribute__((noinline)) void poll_slow(void)
 {
 	bool sealed = false;
 
-	lock();
+	sys_lock(&modules.lock);
 	__atomic_store_n(&modules.suspect, 0, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < modules.nr; i++) {
 		struct known *m = known_at(i);
@@ -328,7 +316,7 @@ static __attribute__((noinline)) void poll_slow(void)
 		forget_ending(start);
 		sealed = true;
 	}
-	unlock();
+	sys_unlock(&modules.lock);
 	if (sealed)
 		unwind_forget();
 }
@@ -368,11 +356,11 @@ void module_ending(uintptr_t address)
 
 	if (find_object(address, &o))
 		return;
-	lock();
+	sys_lock(&modules.lock);
 	forget_ending((uintptr_t)o.dlfo_map_start);
 	if (modules.nr_ending < ENDING_MAX)
 		modules.ending[modules.nr_ending++] = (uintptr_t)o.dlfo_map_start;
-	unlock();
+	sys_unlock(&modules.lock);
 }
 
 /* The program's link map and mapping, by the program headers that the kernel passed. */

@@ -56,7 +56,6 @@ long paths_settle_dir(struct environment *env, uint32_t pid)
 	struct sys_stat st;
 	long err;
 
-	memcpy(env->root, env->dir, sizeof(env->root));
 	if (!name_live_link(env))
 		return -ENAMETOOLONG;
 	if (!env->child && (env->generation > 0 || sys_stat(live_link, 1, &st) == -ENOENT))

@@ -28,7 +28,7 @@ static inline bool path_fits(const struct path *path)
 /*
  * Decides on the output folder of a store that the tracer makes itself: env->dir, or, for a
  * followed child and where another process has env->dir already, its folder child.PID, which is
- * made. Sets env->dir (env->root is what was given) and env->child. 0 or -errno.
+ * made. Sets env->dir (env->root stays what was given) and env->child. 0 or -errno.
  */
 long paths_settle_dir(struct environment *env, uint32_t pid);
 

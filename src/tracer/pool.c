@@ -2,13 +2,12 @@
 /*
  * pool.c - numbers of free records: a list per thread, and a shared list of batches.
  *
- * Runs in the traced program with `in` set. The shared list is a stack by compare-and-swap whose
- * head carries a count in its upper half, so that a head which comes back is told from one that
- * never left (the ABA problem).
+ * Runs in the traced program with `in` set.
  */
 #include "tracer/pool.h"
 
 #include "store/writer.h"
+#include "tracer/freelist.h"
 
 #define BATCH 64u        /* records handed on at once */
 #define KEEP (2 * BATCH) /* a thread with more hands a batch on */
@@ -19,38 +18,14 @@ static uint32_t next_in_list(uint32_t nr)
 	return (uint32_t)store_record(nr)->serial;
 }
 
-static void push_batch(uint32_t first)
+static uint32_t *next_batch(uint32_t nr)
 {
-	uint64_t *head = &store.header->free_records;
-	uint64_t old = __atomic_load_n(head, __ATOMIC_RELAXED), new;
-
-	do {
-		store_record(first)->size = (uint32_t)old;
-		new = (old & ~(uint64_t)UINT32_MAX) + (UINT64_C(1) << 32) + first;
-	} while (!__atomic_compare_exchange_n(head, &old, new, true, __ATOMIC_RELEASE,
-					      __ATOMIC_RELAXED));
-}
-
-static uint32_t pop_batch(void)
-{
-	uint64_t *head = &store.header->free_records;
-	uint64_t old = __atomic_load_n(head, __ATOMIC_ACQUIRE), new;
-
-	do {
-		if (!(uint32_t)old)
-			return 0;
-		/* May read a record that another thread has just taken: then the swap fails. */
-		new = (old & ~(uint64_t)UINT32_MAX) + (UINT64_C(1) << 32) +
-		      (uint32_t)__atomic_load_n(&store_record((uint32_t)old)->size,
-						__ATOMIC_RELAXED);
-	} while (!__atomic_compare_exchange_n(head, &old, new, true, __ATOMIC_ACQUIRE,
-					      __ATOMIC_ACQUIRE));
-	return (uint32_t)old;
+	return &store_record(nr)->stack;
 }
 
 static __attribute__((noinline)) bool refill(struct thread *t)
 {
-	uint32_t batch = pop_batch();
+	uint32_t batch = freelist_pop(&store.header->free_records, next_batch);
 	uint64_t fresh;
 
 	if (batch) {
@@ -96,7 +71,7 @@ static __attribute__((noinline)) void hand_on(struct thread *t)
 	t->free_records = next_in_list(last);
 	t->nr_free -= BATCH;
 	store_record(last)->serial = 0;
-	push_batch(first);
+	freelist_push(&store.header->free_records, first, next_batch);
 }
 
 void pool_give(struct thread *t, uint32_t nr)

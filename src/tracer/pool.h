@@ -3,7 +3,7 @@
  * pool.h - numbers of free records: a list per thread, and a shared list of batches.
  *
  * A thread that frees what others make hands its surplus on in batches, so no list grows without
- * bound. Free records are linked through their `serial` (next in the batch) and `size` (next
+ * bound. Free records are linked through their `serial` (next in the batch) and `stack` (next
  * batch); their commit word is 0.
  */
 #ifndef HEAPSTORY_TRACER_POOL_H

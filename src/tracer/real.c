@@ -192,8 +192,8 @@ bool real_find(void)
 
 static const char *const other_names[REAL_NR_OTHER] = {
 	"mallocx", "rallocx", "xallocx", "sallocx", "dallocx", "sdallocx", "free_sized",
-	"free_aligned_sized", "cfree", "reallocarray", "dlclose", "__cxa_finalize", "execve",
-	"execv", "execvp", "execvpe", "fexecve", "execveat", "posix_spawn", "posix_spawnp", "fork",
+	"free_aligned_sized", "dlclose", "__cxa_finalize", "execve", "execvpe", "fexecve",
+	"execveat", "posix_spawn", "posix_spawnp", "fork",
 };
 
 void *real_other(enum real_other nr)

@@ -63,7 +63,7 @@ static void commit(struct hs_record *r, const struct hs_record *from)
 {
 	r->size = from->size;
 	r->serial = from->serial;
-	r->stack = from->stack;
+	__atomic_store_n(&r->stack, from->stack, __ATOMIC_RELAXED); /* a link while free: pool.c */
 	r->birth = from->birth;
 	__atomic_store_n(&r->word, from->word, __ATOMIC_RELEASE);
 }

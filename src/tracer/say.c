@@ -33,18 +33,3 @@ void say(const char *text, const char *detail)
 		append(m->text, append(m->text, at, sizeof(m->text), ": "), sizeof(m->text), detail);
 	__atomic_store_n(&m->ms, store_now_ms() | 1, __ATOMIC_RELEASE);
 }
-
-void say_number(const char *text, long number)
-{
-	char digits[24];
-	size_t at = sizeof(digits) - 1;
-	unsigned long n = number < 0 ? 0 - (unsigned long)number : (unsigned long)number;
-
-	digits[at] = '\0';
-	do
-		digits[--at] = (char)('0' + n % 10);
-	while (n /= 10);
-	if (number < 0)
-		digits[--at] = '-';
-	say(text, digits + at);
-}

@@ -8,7 +8,4 @@
 /* Puts a line into the ring: text, then detail if not NULL. Cut at HS_MESSAGE_LEN. Any thread. */
 void say(const char *text, const char *detail);
 
-/* The same with a number, decimal, in place of the detail. */
-void say_number(const char *text, long number);
-
 #endif

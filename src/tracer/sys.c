@@ -145,6 +145,18 @@ long sys_futex_wake_all(uint32_t *word)
 	return CALL3(SYS_futex, word, FUTEX_WAKE, INT32_MAX);
 }
 
+void sys_lock(uint32_t *word)
+{
+	for (unsigned spins = 0; __atomic_exchange_n(word, 1, __ATOMIC_ACQUIRE); spins++)
+		if (spins > 100)
+			sys_futex_wait(word, 1, 1000000);
+}
+
+void sys_unlock(uint32_t *word)
+{
+	__atomic_store_n(word, 0, __ATOMIC_RELEASE);
+}
+
 long sys_getpid(void)
 {
 	return CALL0(SYS_getpid);
@@ -188,11 +200,6 @@ long sys_pread(int fd, void *buf, size_t size, uint64_t off)
 long sys_pwrite(int fd, const void *buf, size_t size, uint64_t off)
 {
 	return CALL4(SYS_pwrite64, fd, buf, size, off);
-}
-
-long sys_write(int fd, const void *buf, size_t size)
-{
-	return CALL3(SYS_write, fd, buf, size);
 }
 
 long sys_ftruncate(int fd, uint64_t size)

@@ -26,6 +26,13 @@ long sys_futex_wait(uint32_t *word, uint32_t expected, uint64_t timeout_ns);
 long sys_futex_wake_all(uint32_t *word);
 long sys_getpid(void);
 
+/*
+ * A short lock on a word that is 0 when free. A thread that finds it taken spins, then looks again
+ * every millisecond: letting go takes no system call.
+ */
+void sys_lock(uint32_t *word);
+void sys_unlock(uint32_t *word);
+
 /* At the start, and in an exec or fork hook, only. */
 
 long sys_gettid(void);
@@ -37,7 +44,6 @@ long sys_close(int fd);
 long sys_read(int fd, void *buf, size_t size);
 long sys_pread(int fd, void *buf, size_t size, uint64_t off);
 long sys_pwrite(int fd, const void *buf, size_t size, uint64_t off);
-long sys_write(int fd, const void *buf, size_t size);
 long sys_ftruncate(int fd, uint64_t size);
 long sys_fallocate(int fd, uint64_t off, uint64_t size);
 /* Shared mapping of a file, read and write; NULL if refused. */

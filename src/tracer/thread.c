@@ -68,18 +68,6 @@ static struct {
 	bool has_key;
 } threads;
 
-static void lock(uint32_t *word)
-{
-	for (unsigned spins = 0; __atomic_exchange_n(word, 1, __ATOMIC_ACQUIRE); spins++)
-		if (spins > 100)
-			sys_futex_wait(word, 1, 1000000);
-}
-
-static void unlock(uint32_t *word)
-{
-	__atomic_store_n(word, 0, __ATOMIC_RELEASE);
-}
-
 /* glibc keeps the thread's id in its own struct; found there once, it needs no system call. */
 static size_t find_tid_offset(uint32_t tid)
 {
@@ -217,9 +205,9 @@ struct thread *thread_first(void)
 
 	tracer_self = &busy;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	lock(&threads.lock);
+	sys_lock(&threads.lock);
 	t = make();
-	unlock(&threads.lock);
+	sys_unlock(&threads.lock);
 	if (!t) {
 		store_lost(HS_LOST_NO_THREAD);
 		t = &orphan;
@@ -241,13 +229,13 @@ static void release(struct thread *t)
 	tracer_leave(t);
 	tracer_self = &busy;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	lock(&threads.lock);
+	sys_lock(&threads.lock);
 	__atomic_store_n(&t->slot->state, HS_THREAD_FREE, __ATOMIC_RELEASE);
 	give_slot(t->slot_nr);
 	threads.busy_shards &= ~(UINT64_C(1) << t->shard);
 	t->next = threads.spare; /* with its free records and its supply */
 	threads.spare = t;
-	unlock(&threads.lock);
+	sys_unlock(&threads.lock);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	tracer_self = &orphan;
 }
@@ -282,10 +270,9 @@ static bool lock_orphan(void)
 	return true;
 }
 
-void thread_leave_orphan(struct thread *t)
+void thread_leave_orphan(void)
 {
-	(void)t;
-	unlock(&threads.orphan_lock);
+	sys_unlock(&threads.orphan_lock);
 }
 
 static uint64_t wait_ns(uint64_t spent_ms)
@@ -431,7 +418,7 @@ bool thread_fork_begin(void)
 	uint64_t start = store_now_ms();
 	uint32_t never = 0;
 
-	lock(&threads.lock);
+	sys_lock(&threads.lock);
 	__atomic_store_n(&store.control->fork_done, 0, __ATOMIC_RELAXED);
 	__atomic_fetch_or(&store.control->word, HS_CONTROL_FORK, __ATOMIC_SEQ_CST);
 	sys_membarrier();
@@ -447,7 +434,7 @@ void thread_fork_end(void)
 {
 	__atomic_fetch_and(&store.control->word, ~HS_CONTROL_FORK, __ATOMIC_SEQ_CST);
 	sys_futex_wake_all(&store.control->word);
-	unlock(&threads.lock);
+	sys_unlock(&threads.lock);
 }
 
 void thread_fork_child(void)
@@ -472,5 +459,5 @@ void thread_fork_child(void)
 	if (tracer_self && !(tracer_self->special & THREAD_ORPHAN))
 		threads.busy_shards |= UINT64_C(1) << tracer_self->shard;
 	threads.orphan_lock = 0;
-	unlock(&threads.lock);
+	sys_unlock(&threads.lock);
 }

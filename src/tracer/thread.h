@@ -109,13 +109,13 @@ static inline struct thread *tracer_enter(void)
 	return t;
 }
 
-void thread_leave_orphan(struct thread *t);
+void thread_leave_orphan(void);
 
 static inline void tracer_leave(struct thread *t)
 {
 	__atomic_store_n(&t->slot->in, 0, __ATOMIC_RELEASE);
 	if (__builtin_expect(t->special & THREAD_ORPHAN, 0))
-		thread_leave_orphan(t);
+		thread_leave_orphan();
 }
 
 /* Begins and ends work of ours that may call malloc: it is served from boot memory. */
