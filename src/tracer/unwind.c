@@ -4,7 +4,7 @@
  *
  * Runs on any thread of the traced program, perhaps in a signal handler on a small stack. Takes
  * no lock. Reads memory of the host only within what is known to be mapped of the stack that it
- * walks, see "where stacks lie".
+ * walks, see stackbounds.h.
  *
  * The memo. A thread keeps its last stack, outermost frame first; each frame with the slot that
  * its return address was read from, the address, the frame pointer, and its node. A new stack is
@@ -23,20 +23,17 @@
 #include "tracer/unwind.h"
 
 #include <pthread.h>
-#include <sys/auxv.h>
 
 #include "store/format.h"
 #include "tracer/fallback.h"
 #include "tracer/intern.h"
 #include "tracer/module.h"
 #include "tracer/rows.h"
-#include "tracer/sys.h"
+#include "tracer/stackbounds.h"
 #include "tracer/unwind_internal.h"
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
-
-extern void *__libc_stack_end;
 
 /* How a walk ended. */
 enum stack_end {
@@ -69,36 +66,23 @@ struct frame_rest {
 	uint16_t sp_off; /* of sp from `slot`, units of 8 */
 };
 
-#define NR_RANGES   8
 #define SKIP_ALWAYS UINT32_MAX
 
 struct unwind_thread {
 	uint32_t epoch; /* of unwinder.epoch, when last looked at */
 	uint32_t generation; /* of the rows that the memo was made by */
-	uintptr_t own_lo, own_hi;
-	struct stack_range ranges[NR_RANGES];
-	uint32_t next_range;
+	struct stack_bounds bounds;
 	uint32_t nr; /* frames of the memo */
 	uint32_t end; /* enum stack_end of the memo */
 	uint32_t misses; /* how often of late the memo was of no use */
 	uint32_t skip; /* captures still to be made without it */
-	uint32_t pad;
 	uintptr_t self; /* thread pointer of the thread that all this is true of */
 	struct frame_slot frames[]; /* depth of them, then depth struct frame_rest */
 };
 
 static struct {
 	uint32_t epoch; /* one more with each unwind_forget() and unwind_forget_stacks() */
-	uintptr_t page;
-	uintptr_t main_thread; /* pthread_self() of the first thread */
-	uintptr_t main_top;
-} unwinder = {
-#ifdef __aarch64__
-	.page = 65536,
-#else
-	.page = 4096,
-#endif
-};
+} unwinder;
 
 size_t unwind_thread_size(uint32_t depth)
 {
@@ -126,170 +110,6 @@ static inline uintptr_t thread_pointer(void)
 #else
 	return (uintptr_t)pthread_self();
 #endif
-}
-
-/* ---- where stacks lie -------------------------------------------------------------------- */
-
-/*
- * The thread's own stack: [own_lo, own_hi). own_hi is the stack's start (main thread) or the
- * thread's descriptor above it; own_lo is the deepest page that was probed, contiguous up to
- * own_hi. Other stacks (of signals, coroutines): ranges, which grow page by page as far as reads
- * need; `final` where the page above was found missing.
- */
-
-static uintptr_t page_floor(uintptr_t p)
-{
-	return p & ~(unwinder.page - 1);
-}
-
-static bool probe(uintptr_t start, uintptr_t end)
-{
-	return sys_probe_read((const void *)start, end - start) == 0;
-}
-
-/* How far below what is known of its own stack a thread may turn up, to be looked for there. */
-#define OWN_STEP (1u << 20)
-/* How far apart two frames of one foreign stack may be. */
-#define MAX_FRAME  (8u << 20)
-#define PROBE_STEP ((uintptr_t)64 << 10)
-
-static void own_init(struct unwind_thread *u)
-{
-	uintptr_t self = (uintptr_t)pthread_self();
-	uintptr_t top = self == unwinder.main_thread ? unwinder.main_top : self;
-
-	u->own_hi = top & ~(uintptr_t)15;
-	u->own_lo = u->own_hi;
-}
-
-static bool own_grow(struct unwind_thread *u, uintptr_t at)
-{
-	uintptr_t lo = page_floor(at);
-
-	if (at >= u->own_lo || u->own_lo - at > OWN_STEP)
-		return false;
-	if (!probe(lo, page_floor(u->own_lo + unwinder.page - 1)))
-		return false;
-	u->own_lo = lo;
-	return true;
-}
-
-/* The range that holds `at`, or that does when grown down by a step; NULL: none. */
-static struct stack_range *range_find(struct unwind_thread *u, uintptr_t at)
-{
-	for (uint32_t i = 0; i < NR_RANGES; i++) {
-		struct stack_range *r = &u->ranges[i];
-
-		if (at >= r->lo && at < r->hi)
-			return r;
-	}
-	for (uint32_t i = 0; i < NR_RANGES; i++) {
-		struct stack_range *r = &u->ranges[i];
-
-		if (at < r->lo && r->lo - at <= PROBE_STEP && probe(page_floor(at), r->lo)) {
-			r->lo = page_floor(at);
-			return r;
-		}
-	}
-	return NULL;
-}
-
-static __attribute__((noinline)) void cursor_place_slow(struct cursor *c, uintptr_t sp)
-{
-	struct unwind_thread *u = c->thread;
-	struct stack_range *r;
-	uintptr_t at = sp - 8;
-
-	if ((at >= u->own_lo && at < u->own_hi) || own_grow(u, at)) {
-		c->lo = u->own_lo;
-		c->hi = u->own_hi;
-		c->range = NULL;
-		return;
-	}
-	r = range_find(u, at);
-	if (!r) {
-		c->lo = c->hi = sp;
-		c->range = NULL;
-		if (!probe(page_floor(at), page_floor(at) + unwinder.page))
-			return;
-		r = &u->ranges[u->next_range++ % NR_RANGES];
-		r->lo = page_floor(at);
-		r->hi = r->lo + unwinder.page;
-		r->final = false;
-	}
-	c->range = r;
-	c->lo = r->lo;
-	c->hi = r->hi;
-}
-
-/* Sets the bounds of c to those of the stack that sp is on; to nothing if that is not mapped. */
-static inline void cursor_place(struct cursor *c, uintptr_t sp)
-{
-	struct unwind_thread *u = c->thread;
-
-	if (likely(sp - 8 - u->own_lo < u->own_hi - u->own_lo)) {
-		c->lo = u->own_lo;
-		c->hi = u->own_hi;
-		c->range = NULL;
-	} else {
-		cursor_place_slow(c, sp);
-	}
-}
-
-__attribute__((noinline)) bool cursor_extend(struct cursor *c, uintptr_t need)
-{
-	struct unwind_thread *u = c->thread;
-	struct stack_range *r = c->range;
-	uintptr_t hi = c->hi, step = PROBE_STEP;
-	bool final = false;
-
-	if (!r || need < hi || need - hi > MAX_FRAME)
-		return false;
-	/* the range may have been given to another stack since */
-	if (r->lo != c->lo || r->hi < hi)
-		r = NULL;
-	else if (r->hi >= need || r->final) {
-		c->hi = r->hi;
-		return c->hi >= need;
-	}
-	while (hi < need && !final) {
-		uintptr_t next = page_floor(need + unwinder.page - 1);
-
-		if (next - hi > step)
-			next = hi + step;
-		if (probe(hi, next))
-			hi = next;
-		else if (next - hi > unwinder.page)
-			step = unwinder.page;
-		else
-			final = true;
-	}
-	if (hi >= u->own_lo && c->lo < u->own_lo) {
-		/* it was the thread's own stack after all, deeper than ever */
-		u->own_lo = c->lo;
-		hi = u->own_hi;
-		c->range = NULL;
-		if (r)
-			r->lo = r->hi = 0;
-	} else if (r) {
-		r->hi = hi;
-		r->final = final;
-	}
-	c->hi = hi;
-	return hi >= need;
-}
-
-bool stack_known(const struct unwind_thread *u, uintptr_t at)
-{
-	if (at >= u->own_lo && at < u->own_hi && u->own_hi - at >= 8)
-		return true;
-	for (uint32_t i = 0; i < NR_RANGES; i++) {
-		const struct stack_range *r = &u->ranges[i];
-
-		if (at >= r->lo && at < r->hi && r->hi - at >= 8)
-			return true;
-	}
-	return false;
 }
 
 /* ---- one step outward -------------------------------------------------------------------- */
@@ -350,7 +170,7 @@ static enum stack_end step_signal(struct cursor *c)
 	c->ra = strip(load(frame + SIGNAL_RA));
 #endif
 	sp = load(frame + SIGNAL_SP);
-	if (sp & 7 || sp < unwinder.page)
+	if (sp & 7 || sp < HS_PC_FIRST_REAL)
 		return END_CUT;
 	c->sp = sp;
 	c->slot = sp - 8;
@@ -678,9 +498,9 @@ static inline uint32_t memo_repeat(const struct unwind_thread *u, uint32_t depth
 	if (j < 0 || (f->slot & ~(uintptr_t)FRAME_FLAGS) != at || f->pc != regs->pc ||
 	    u->end != END_OUTER || rest->sp_off != 1 ||
 	    (f->slot & FRAME_NEEDS_FP && rest->fp != regs->fp) ||
-	    at - u->own_lo >= u->own_hi - u->own_lo)
+	    !stack_own(&u->bounds, at))
 		return 0;
-	return verify_plain(u, depth, u->own_lo, u->own_hi, j) < 0 ? rest->node : 0;
+	return verify_plain(u, depth, u->bounds.own_lo, u->bounds.own_hi, j) < 0 ? rest->node : 0;
 }
 
 /*
@@ -814,14 +634,13 @@ static __attribute__((noinline)) void thread_refresh(struct unwind_thread *u, ui
 
 	if (u->self != thread_pointer()) {
 		u->self = thread_pointer();
-		own_init(u);
+		stack_bounds_start(&u->bounds);
 		u->nr = u->misses = 0;
 		if (u->skip != SKIP_ALWAYS)
 			u->skip = 0;
 	}
 	u->epoch = epoch;
-	for (uint32_t i = 0; i < NR_RANGES; i++)
-		u->ranges[i].lo = u->ranges[i].hi = 0;
+	stack_bounds_forget(&u->bounds);
 	if (u->generation != generation) {
 		u->generation = generation;
 		u->nr = 0;
@@ -836,7 +655,7 @@ static __attribute__((noinline)) uint32_t capture(struct unwind_thread *u, uint3
 	struct cursor c;
 	uint32_t node;
 
-	c.thread = u;
+	c.bounds = &u->bounds;
 	c.regs = regs;
 	c.pc = regs->pc;
 	c.sp = regs->sp;
@@ -889,12 +708,7 @@ void unwind_without_memo(struct unwind_thread *u)
 
 bool unwind_start(void)
 {
-	unsigned long page = getauxval(AT_PAGESZ);
-
-	if (page)
-		unwinder.page = page;
-	unwinder.main_thread = (uintptr_t)pthread_self();
-	unwinder.main_top = (uintptr_t)__libc_stack_end;
+	stack_bounds_init();
 	rows_start();
 	return fallback_start();
 }

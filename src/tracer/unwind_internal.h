@@ -6,16 +6,13 @@
 #define HEAPSTORY_TRACER_UNWIND_INTERNAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "tracer/stackbounds.h"
 
 struct unwind_regs;
 struct unwind_thread;
-
-/* Memory of a stack that is not the thread's own, known to be readable. */
-struct stack_range {
-	uintptr_t lo, hi;
-	bool final; /* it ends at hi */
-};
 
 /* What of a frame's registers the step out of it depended on or restored. */
 enum step_flags {
@@ -29,7 +26,7 @@ struct cursor {
 	uintptr_t sp, fp;
 	uintptr_t slot; /* where pc was read from; of the innermost frame: sp - 8 */
 	uintptr_t lo, hi; /* of the stack; [lo, hi) may be read */
-	struct unwind_thread *thread;
+	struct stack_bounds *bounds; /* of the thread */
 	struct stack_range *range; /* NULL: its own stack, or one that could not be read */
 	const struct unwind_regs *regs; /* where the walk began */
 #ifdef __aarch64__
@@ -43,11 +40,17 @@ struct cursor {
 	bool no_memo; /* found by what a memo does not keep */
 };
 
-/* Makes c->hi at least `need` by probing upward, if it is a foreign stack. */
-bool cursor_extend(struct cursor *c, uintptr_t need);
-
-/* Whether the word at this address lies on a stack of the thread that is known to be readable. */
-bool stack_known(const struct unwind_thread *u, uintptr_t at);
+/* Sets the bounds of c to those of the stack that sp is on; to nothing if that is not mapped. */
+static inline void cursor_place(struct cursor *c, uintptr_t sp)
+{
+	if (__builtin_expect(!stack_own(c->bounds, sp - 8), 0)) {
+		stack_place_slow(c, sp);
+		return;
+	}
+	c->lo = c->bounds->own_lo;
+	c->hi = c->bounds->own_hi;
+	c->range = NULL;
+}
 
 /* For tests: u never uses the memo. */
 void unwind_without_memo(struct unwind_thread *u);
