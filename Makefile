@@ -270,12 +270,13 @@ clean:
 
 # command=package where any version of the command will do, else the name of a package
 deps_build := gcc=gcc g++=g++ libc6-dev libunwind8 libunwind-dev libzstd-dev libxxhash-dev \
-	libjansson-dev libiberty-dev uthash-dev
-deps_test := rustc=rustc redis-server=redis-server redis-cli=redis-tools sqlite3=sqlite3 \
+	libjansson-dev libiberty-dev uthash-dev libdwarf-dev zlib1g-dev liblzma-dev
+deps_test = rustc=rustc redis-server=redis-server redis-cli=redis-tools sqlite3=sqlite3 \
 	python3=python3 node=nodejs gdb=gdb valgrind=valgrind strace=strace musl-gcc=musl-tools \
 	clang=clang llvm-nm=llvm heaptrack=heaptrack shellcheck=shellcheck mandoc=mandoc \
-	objcopy=binutils setpriv=util-linux ps=procps libdwarf-dev libcmocka-dev \
-	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
+	objcopy=binutils dwz=dwz eu-addr2line=elfutils setpriv=util-linux ps=procps libcmocka-dev \
+	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 \
+	libc6-dbg libstdc++6-$(or $(shell g++ -dumpversion 2>/dev/null),12)-dbg
 
 ## deps           installs what is missing for building and testing (Debian, root or sudo)
 deps:

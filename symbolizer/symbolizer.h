@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * symbolizer.h - from (module, address in the file) to the names of functions.
+ * symbolizer.h - from (module, address in the file) to functions, files and lines.
  *
  * Offline only. Knows nothing of snapshots: a module is a path, a build id and where its file may
  * be. A wrong name is worse than none: a file whose build id is not the wanted one is not used.
@@ -31,9 +31,15 @@ struct symbolizer_module {
 /* One frame; strings belong to the symbolizer and live as long as it. NULL or 0: unknown. */
 struct symbolizer_frame {
 	const char *function;          /* full demangled path, or raw */
-	const char *file;              /* always NULL before lines are read */
+	/*
+	 * The function in its scopes as the debug information has them, with the types of generic
+	 * arguments: "alloc::raw_vec::RawVec<app::Job, alloc::alloc::Global>::grow_one". Only where
+	 * `function` may lack them: in Rust, whose older mangled names do.
+	 */
+	const char *scope;
+	const char *file;              /* as the compiler had it, made absolute by its folder */
 	uint32_t line, column;
-	bool inlined;
+	bool inlined;                  /* into the frame that follows */
 };
 
 /* options are copied. Never fails. */
