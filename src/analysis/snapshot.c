@@ -63,7 +63,7 @@ int snapshot_decode_chunk(const struct snapshot_file *file, const struct hs_chun
 	if (c.bad)
 		ret = hs_error_set(err, HS_E_FORMAT,
 				   "'%s' is damaged: chunk '%.4s' at %" PRIu64 ", byte %zu "
-									       "unpacked: %s",
+				   "unpacked: %s",
 				   file->path, (const char *)chunk->id, chunk->offset, c.bad_pos,
 				   c.problem);
 	free(raw);
@@ -96,17 +96,28 @@ static int missing_chunk(const struct snapshot_file *file, const struct snap_chu
 			    kind->name);
 }
 
-int snapshot_decode(const struct snapshot_file *file, struct snapshot **ret, struct hs_error *err)
+/* Chunks of what a snapshot of totals leaves out. */
+static bool is_of_blocks(const struct snap_chunk_kind *kind)
+{
+	return (uint8_t)kind->id == 'B' || kind->id == HS_CHUNK_ID('S', 'T', 'E', 'P') ||
+	       kind->id == HS_CHUNK_ID('L', 'I', 'N', 'E');
+}
+
+static int decode(const struct snapshot_file *file, bool totals_only, struct snapshot **ret,
+		  struct hs_error *err)
 {
 	struct snapshot *s = xcalloc(1, sizeof(*s));
 	struct snap_problem problem;
 	int res = check_unknown(file, err);
 
 	s->source = SNAPSHOT_FILE;
+	s->totals_only = totals_only;
 	s->path = xstrdup(file->path);
 	for (const struct snap_chunk_kind *kind = snap_chunk_kinds; !res && kind->id; kind++) {
 		const struct hs_chunk *chunk = snapshot_file_find(file, kind->id);
 
+		if (totals_only && is_of_blocks(kind))
+			continue;
 		res = chunk ? snapshot_decode_chunk(file, chunk, kind, s, err)
 			    : missing_chunk(file, kind, err);
 	}
@@ -124,14 +135,20 @@ int snapshot_decode(const struct snapshot_file *file, struct snapshot **ret, str
 	return res;
 }
 
-static int open_file(const char *path, struct snapshot **ret, struct hs_error *err)
+int snapshot_decode(const struct snapshot_file *file, struct snapshot **ret, struct hs_error *err)
+{
+	return decode(file, false, ret, err);
+}
+
+static int open_file(const char *path, bool totals_only, struct snapshot **ret,
+		     struct hs_error *err)
 {
 	struct snapshot_file file;
 	int res = snapshot_file_open(path, &file, err);
 
 	if (res)
 		return res;
-	res = snapshot_decode(&file, ret, err);
+	res = decode(&file, totals_only, ret, err);
 	snapshot_file_close(&file);
 	return res;
 }
@@ -183,5 +200,33 @@ int snapshot_open(const char *path, struct snapshot **ret, struct hs_error *err)
 
 	if (res)
 		return res;
-	return is_store ? open_store(path, ret, err) : open_file(path, ret, err);
+	return is_store ? open_store(path, ret, err) : open_file(path, false, ret, err);
+}
+
+/* A store's totals are sums over its blocks: all of it is read, and then let go. */
+static void drop_blocks(struct snapshot *s)
+{
+	free(s->blocks);
+	free(s->lineages);
+	free(s->steps);
+	s->blocks = NULL;
+	s->lineages = NULL;
+	s->steps = NULL;
+	s->nr_blocks = s->nr_lineages = s->nr_steps = 0;
+	s->totals_only = true;
+}
+
+int snapshot_open_totals(const char *path, struct snapshot **ret, struct hs_error *err)
+{
+	bool is_store = false;
+	int res = store_is_store(path, &is_store, err);
+
+	if (res)
+		return res;
+	if (!is_store)
+		return open_file(path, true, ret, err);
+	res = open_store(path, ret, err);
+	if (!res)
+		drop_blocks(*ret);
+	return res;
 }

@@ -151,6 +151,8 @@ struct snapshot {
 	char **messages;                /* lines of the tracer's message ring, oldest first */
 	size_t nr_modules, nr_nodes, nr_stacks, nr_blocks, nr_lineages, nr_steps, nr_threads, nr_messages;
 
+	bool totals_only;               /* no blocks, lineages, steps: see snapshot_open_totals() */
+
 	/* Baked-in names (symbolize), see symbolizer.h; NULL where there are none. */
 	void *names;
 };
@@ -164,6 +166,12 @@ void snapshot_free(struct snapshot *snapshot);
  * or -HS_E_*; on success the caller owns *ret.
  */
 int snapshot_open(const char *path, struct snapshot **ret, struct hs_error *err);
+
+/*
+ * The same without blocks, lineages and steps, which are not even unpacked: stacks with their live
+ * totals, modules, threads, coverage. That is what a series of hundreds of snapshots needs.
+ */
+int snapshot_open_totals(const char *path, struct snapshot **ret, struct hs_error *err);
 
 /*
  * Writes a snapshot file: aside in the same folder, then renamed. label may be NULL. 0 or -HS_E_*.

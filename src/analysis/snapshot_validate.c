@@ -130,7 +130,7 @@ static bool valid_lineages(const struct snapshot *s, struct snap_problem *p)
 		    l->nr_kept > l->nr_steps || l->nr_first > l->nr_kept)
 			return bad(p, id,
 				   "lineage %zu keeps %u of %" PRIu64 " steps, %u of them the "
-								      "first",
+				   "first",
 				   i, l->nr_kept, l->nr_steps, l->nr_first);
 	}
 	return true;
@@ -160,7 +160,7 @@ static bool valid_blocks(const struct snapshot *s, struct snap_problem *p)
 		if (b->address < end)
 			return bad(p, HS_CHUNK_ID('B', 'A', 'D', 'R'),
 				   "block %zu at 0x%" PRIx64 " overlaps one before, which ends at "
-							     "0x%" PRIx64,
+				   "0x%" PRIx64,
 				   i, b->address, end);
 		if (!(b->flags & SNAP_BLOCK_IN_FLIGHT))
 			end = b->address + block_span(b);
@@ -184,10 +184,9 @@ static bool valid_blocks(const struct snapshot *s, struct snap_problem *p)
 	return true;
 }
 
-/* Blocks of each stack = live totals of the stack; sums of stacks = totals. */
-static bool valid_sums(const struct snapshot *s, struct snap_problem *p)
+/* Blocks of each stack = live totals of the stack. */
+static bool valid_live_totals(const struct snapshot *s, struct snap_problem *p)
 {
-	struct snap_stack sum = {.node = 0};
 	uint64_t *count = xcalloc(s->nr_stacks, 2 * sizeof(*count)), *bytes = count + s->nr_stacks;
 	bool good = true;
 
@@ -203,16 +202,29 @@ static bool valid_sums(const struct snapshot *s, struct snap_problem *p)
 				   "stack %zu has %" PRIu64 " live blocks of %" PRIu64
 				   " bytes, expected %" PRIu64 " of %" PRIu64,
 				   i, st->live_count, st->live_bytes, count[i], bytes[i]);
+	}
+	free(count);
+	return good;
+}
+
+/* Sums of stacks = totals. */
+static bool valid_sums(const struct snapshot *s, struct snap_problem *p)
+{
+	struct snap_stack sum = {.node = 0};
+	bool good = true;
+
+	for (size_t i = 0; i < s->nr_stacks; i++) {
+		const struct snap_stack *st = &s->stacks[i];
+
 		sum.live_count += st->live_count;
 		sum.live_bytes += st->live_bytes;
 		sum.born_count += st->born_count;
 		sum.born_bytes += st->born_bytes;
 		sum.temporary += st->temporary;
 	}
-	free(count);
-	if (good && (sum.live_count != s->live_count || sum.live_bytes != s->live_bytes ||
-		     sum.born_count != s->born_count || sum.born_bytes != s->born_bytes ||
-		     sum.temporary != s->temporary))
+	if (sum.live_count != s->live_count || sum.live_bytes != s->live_bytes ||
+	    sum.born_count != s->born_count || sum.born_bytes != s->born_bytes ||
+	    sum.temporary != s->temporary)
 		good = bad(p, HS_CHUNK_ID('M', 'E', 'T', 'A'),
 			   "%" PRIu64 " live blocks of %" PRIu64 " bytes in all, expected %" PRIu64
 			   " of %" PRIu64,
@@ -231,6 +243,7 @@ bool snapshot_valid(const struct snapshot *s, struct snap_problem *ret_problem)
 			   "0 threads, expected 1 or more");
 	return valid_meta(s, ret_problem) && valid_modules(s, ret_problem) &&
 	       valid_nodes(s, ret_problem) && valid_stacks(s, ret_problem) &&
-	       valid_lineages(s, ret_problem) && valid_blocks(s, ret_problem) &&
+	       (s->totals_only || (valid_lineages(s, ret_problem) && valid_blocks(s, ret_problem) &&
+				   valid_live_totals(s, ret_problem))) &&
 	       valid_sums(s, ret_problem);
 }
