@@ -84,8 +84,9 @@ int launch_make_store(struct launch *l, pid_t pid, struct hs_error *err);
 void launch_undo(struct launch *l);
 
 /*
- * The environment of the program: ours, with the library first in LD_PRELOAD and the variables of
- * format.h. The caller frees the array only. The order of what was there stays.
+ * The environment of the program: ours as it is, and behind it LD_PRELOAD with the library first
+ * (of two the loader takes the last, and the tracer takes it out again) and the variables of
+ * format.h. The caller frees the array only.
  */
 char **launch_environment(const struct launch *l);
 

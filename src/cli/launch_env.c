@@ -62,22 +62,15 @@ char **launch_environment(const struct launch *l)
 {
 	char **vars = launch_variables(l), **env;
 	size_t nr_old = 0, n = 0;
-	bool preloaded = false;
 
 	while (environ && environ[nr_old])
 		nr_old++;
 	env = xcalloc(nr_old + MAX_VARIABLES + 1, sizeof(*env));
-	for (size_t i = 0; i < nr_old; i++) {
-		if (!strncmp(environ[i], HS_ENV_PREFIX, strlen(HS_ENV_PREFIX)))
-			continue; /* of a tracer that this tool itself runs under */
-		if (!preloaded && !strncmp(environ[i], PRELOAD, strlen(PRELOAD))) {
-			env[n++] = vars[0];
-			preloaded = true;
-			continue;
-		}
-		env[n++] = environ[i];
-	}
-	for (size_t i = preloaded ? 1 : 0; vars[i]; i++)
+	for (size_t i = 0; i < nr_old; i++)
+		/* those of a tracer that this tool itself runs under are not for the program */
+		if (strncmp(environ[i], HS_ENV_PREFIX, strlen(HS_ENV_PREFIX)))
+			env[n++] = environ[i];
+	for (size_t i = 0; vars[i]; i++)
 		env[n++] = vars[i];
 	free(vars);
 	return env;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define LIBRARY "libheapstory.so"
+#define PRELOAD "LD_PRELOAD="
 
 extern void *__libc_stack_end;
 
@@ -112,7 +113,7 @@ static size_t element_len(const char *at)
 /* Takes our library out of the value of LD_PRELOAD, in place; false if nothing else was in it. */
 static bool without_library(struct environment *env, char *value)
 {
-	char *at = value;
+	char *at = value, *end = value + strlen(value);
 
 	while (*at) {
 		size_t len = element_len(at), name = sizeof(LIBRARY) - 1;
@@ -131,25 +132,35 @@ static bool without_library(struct environment *env, char *value)
 	}
 	at = value + strlen(value);
 	if (at > value && at[-1] == ':' && env->library[0])
-		at[-1] = '\0';
+		*--at = '\0';
+	memset(at, 0, (size_t)(end - at));
 	return *value != '\0';
 }
 
-/* True if the entry stays. */
+/*
+ * True if the entry stays. What goes is zeroed, as /proc/PID/environ shows this memory; what stays
+ * stays where it is, as constructors of other libraries may have kept pointers to it.
+ */
 static bool take_entry(struct environment *env, char *entry)
 {
+	size_t len = strlen(entry);
+	bool stays = true;
+
 	if (!strncmp(entry, HS_ENV_PREFIX, sizeof(HS_ENV_PREFIX) - 1)) {
 		take_variable(env, entry);
-		memset(entry, 0, strlen(entry)); /* /proc/PID/environ shows this memory */
-		return false;
+		stays = false;
+	} else if (!strncmp(entry, PRELOAD, sizeof(PRELOAD) - 1)) {
+		if (strstr(entry, LIBRARY))
+			stays = without_library(env, entry + sizeof(PRELOAD) - 1) && !env->preload;
+		env->preload |= stays;
 	}
-	if (!strncmp(entry, "LD_PRELOAD=", 11) && strstr(entry, LIBRARY))
-		return without_library(env, entry + 11);
+	if (!stays)
+		memset(entry, 0, len);
 	if (!strncmp(entry, "XDG_RUNTIME_DIR=", 16))
 		copy_path(env->runtime, entry + 16);
 	if (!strcmp(entry, "PYTHONMALLOC=malloc"))
 		env->python_malloc = true;
-	return true;
+	return stays;
 }
 
 void environment_take(struct environment *env)

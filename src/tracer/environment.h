@@ -23,11 +23,15 @@ struct environment {
 	uint64_t cap;
 	bool follow, child, supervised;
 	bool python_malloc;             /* PYTHONMALLOC=malloc is set */
+	bool preload;                   /* the user's own LD_PRELOAD was met */
 };
 
 /*
  * Reads our variables from the environment that the kernel gave the process, and puts the
- * environment back to what it was without us: HS_ENV_* gone, this library out of LD_PRELOAD.
+ * environment back to what it was without us: HS_ENV_* gone, this library out of LD_PRELOAD. Of
+ * two LD_PRELOAD the loader takes the last; the launcher leaves the user's own where it is and puts
+ * one with the library behind everything, which goes as a whole. So what /proc/PID/environ shows is
+ * what it would be without us, and zeros behind it.
  * Before libc's start its `environ` is not set yet; the strings on the stack are what it will be.
  */
 void environment_take(struct environment *env);

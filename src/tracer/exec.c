@@ -75,6 +75,10 @@ static void fill(struct traced_env *t, char *const env[], size_t nr, const struc
 	const char *old = preload_of(env);
 	size_t n = 0;
 
+	for (size_t i = 0; i < nr; i++)
+		if (strncmp(env[i], HS_ENV_PREFIX, sizeof(HS_ENV_PREFIX) - 1))
+			slots[n++] = env[i];
+	/* behind what the program set; see environment_take() */
 	slots[n++] = at;
 	at = put_text(put_text(at, "LD_PRELOAD="), l->library);
 	if (*old)
@@ -84,10 +88,6 @@ static void fill(struct traced_env *t, char *const env[], size_t nr, const struc
 	at = put_variable(slots, &n, at, HS_ENV_PLACE, l->place);
 	at = put_variable(slots, &n, at, HS_ENV_REGISTRY, l->registry);
 	put_variable(slots, &n, at, HS_ENV_OPTIONS, l->options);
-	for (size_t i = 0; i < nr; i++)
-		if (strncmp(env[i], "LD_PRELOAD=", 11) &&
-		    strncmp(env[i], HS_ENV_PREFIX, sizeof(HS_ENV_PREFIX) - 1))
-			slots[n++] = env[i];
 	slots[n] = NULL;
 }
 
