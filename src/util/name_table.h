@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * name_table.h - names that were found once: for an address of a module the frames there.
+ *
+ * The same table is baked into snapshots and kept in the cache of the symbolizer. It knows nothing
+ * of either: modules are numbers that mean something to its owner.
+ *
+ * As bytes: places, ascending by (module, address), each
+ *
+ *      module (minus that of the place before), address (the same, while the module is the same),
+ *      number of frames; each frame: function, scope, file, line, column, 1 if inlined
+ *
+ * all varints. A string is 0 (none), 1 and the counted string (the first time), or 2 more than its
+ * number among those that were told so far.
+ */
+#ifndef HEAPSTORY_UTIL_NAME_TABLE_H
+#define HEAPSTORY_UTIL_NAME_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer;
+struct cursor;
+
+/* NULL, 0: unknown. The strings of a table's frames are the table's. */
+struct name_table_frame {
+	const char *function;
+	const char *scope; /* qualified name with the types of its generics, where function lacks them */
+	const char *file;
+	uint32_t line, column;
+	bool inlined;
+};
+
+struct name_table_place {
+	uint64_t address;
+	uint32_t module;
+	uint32_t nr_frames; /* 0: it is known that nothing is known */
+	size_t first_frame; /* in frames[] */
+};
+
+struct name_table_text;
+
+/* All zero is an empty table. */
+struct name_table {
+	struct name_table_place *places;
+	size_t nr_places, alloc_places;
+	struct name_table_frame *frames; /* innermost first */
+	size_t nr_frames, alloc_frames;
+	struct name_table_text *texts; /* each string once */
+	bool unsorted;
+};
+
+/* Least bytes of a place, as bytes. */
+#define NAME_TABLE_MIN_BYTES 3u
+
+void name_table_release(struct name_table *table);
+
+/* Adds what is known of a place; strings are copied. Of two for one place the later counts. */
+void name_table_add(struct name_table *table, uint32_t module, uint64_t address,
+		    const struct name_table_frame *frames, size_t nr);
+
+/*
+ * Frames of a place, innermost first: their number, and the first of them at *ret, which is valid
+ * until the next name_table_add(). 0 frames with *ret not NULL: known to be unknown.
+ */
+size_t name_table_find(struct name_table *table, uint32_t module, uint64_t address,
+		       const struct name_table_frame **ret);
+
+/* Puts the places in order and drops those that were added again; nr_places is right then. */
+void name_table_sort(struct name_table *table);
+
+/* Adds the bytes of a table, which is sorted first, to the buffer. */
+void name_table_encode(struct name_table *table, struct buffer *b);
+
+/* Fills an empty table from so many places as bytes; what is malformed makes the cursor bad. */
+void name_table_decode(struct name_table *table, struct cursor *c, uint64_t nr_places);
+
+#endif

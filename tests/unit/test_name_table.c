@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_name_table.c - places and their frames, found again, as bytes and back.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/buffer.h"
+#include "util/cursor.h"
+#include "util/name_table.h"
+
+static const struct name_table_frame inlined[] = {
+	{"push", "alloc::Vec<u8>::push", "vec.rs", 12, 3, true},
+	{"main", NULL, "main.rs", UINT32_MAX, 0, false},
+};
+
+/* Places out of order; one is added twice, one is known to be unknown. */
+static void fill(struct name_table *t)
+{
+	struct name_table_frame plain = {.function = "old"};
+
+	name_table_add(t, 7, 0x2000, &plain, 1);
+	name_table_add(t, 0, UINT64_MAX, &plain, 1);
+	name_table_add(t, 7, 0x1000, inlined, 2);
+	name_table_add(t, 7, 0x3000, NULL, 0);
+	plain.function = "new";
+	name_table_add(t, 7, 0x2000, &plain, 1);
+}
+
+static void check(struct name_table *t)
+{
+	const struct name_table_frame *f;
+
+	assert_int_equal(name_table_find(t, 7, 0x1000, &f), 2);
+	assert_string_equal(f[0].function, "push");
+	assert_string_equal(f[0].scope, "alloc::Vec<u8>::push");
+	assert_string_equal(f[0].file, "vec.rs");
+	assert_int_equal(f[0].line, 12);
+	assert_int_equal(f[0].column, 3);
+	assert_true(f[0].inlined);
+	assert_string_equal(f[1].function, "main");
+	assert_null(f[1].scope);
+	assert_int_equal(f[1].line, UINT32_MAX);
+	assert_false(f[1].inlined);
+	assert_int_equal(name_table_find(t, 7, 0x2000, &f), 1);
+	assert_string_equal(f[0].function, "new");
+	assert_int_equal(name_table_find(t, 0, UINT64_MAX, &f), 1);
+	assert_string_equal(f[0].function, "old");
+	assert_int_equal(name_table_find(t, 7, 0x3000, &f), 0);
+	assert_non_null(f);
+	assert_int_equal(name_table_find(t, 7, 0x1001, &f), 0);
+	assert_null(f);
+	assert_int_equal(name_table_find(t, 6, 0x1000, &f), 0);
+	assert_null(f);
+	assert_int_equal(t->nr_places, 4);
+}
+
+static void test_find(void **state)
+{
+	struct name_table t = {0};
+	const struct name_table_frame *f;
+
+	(void)state;
+	assert_int_equal(name_table_find(&t, 0, 0, &f), 0);
+	assert_null(f);
+	fill(&t);
+	check(&t);
+	name_table_release(&t);
+	assert_int_equal(t.nr_places, 0);
+}
+
+static void test_bytes(void **state)
+{
+	struct name_table t = {0}, back = {0};
+	struct buffer b = {NULL, 0, 0}, again = {NULL, 0, 0};
+	struct cursor c;
+
+	(void)state;
+	fill(&t);
+	name_table_encode(&t, &b);
+	c = cursor_of(b.data, b.len);
+	name_table_decode(&back, &c, 4);
+	cursor_end(&c);
+	assert_false(c.bad);
+	check(&back);
+	name_table_encode(&back, &again);
+	assert_int_equal(again.len, b.len);
+	assert_memory_equal(again.data, b.data, b.len);
+	buffer_clear(&b);
+	buffer_clear(&again);
+	name_table_release(&t);
+	name_table_release(&back);
+}
+
+static void expect_bad(const uint8_t *bytes, size_t len, uint64_t nr)
+{
+	uint8_t *exact = malloc(len);
+	struct name_table t = {0};
+	struct cursor c;
+
+	assert_non_null(exact);
+	memcpy(exact, bytes, len);
+	c = cursor_of(exact, len);
+	name_table_decode(&t, &c, nr);
+	cursor_end(&c);
+	assert_true(c.bad);
+	name_table_release(&t);
+	free(exact);
+}
+
+static void test_damaged(void **state)
+{
+	static const uint8_t no_such_string[] = {0, 5, 1, 3, 0, 0, 0, 0, 0};
+	static const uint8_t twice[] = {0, 5, 0, 0, 0, 0};
+	static const uint8_t bad_flag[] = {0, 5, 1, 0, 0, 0, 0, 0, 2};
+	static const uint8_t endless[] = {0, 5, 0xff, 0xff, 0xff, 0xff, 0x0f};
+	struct name_table t = {0};
+	struct buffer b = {NULL, 0, 0};
+
+	(void)state;
+	expect_bad(no_such_string, sizeof(no_such_string), 1);
+	expect_bad(twice, sizeof(twice), 2);
+	expect_bad(bad_flag, sizeof(bad_flag), 1);
+	expect_bad(endless, sizeof(endless), 1);
+	fill(&t);
+	name_table_encode(&t, &b);
+	for (size_t len = 1; len < b.len; len++)
+		expect_bad(b.data, len, 4);
+	expect_bad(b.data, b.len, 3);
+	expect_bad(b.data, b.len, 5);
+	buffer_clear(&b);
+	name_table_release(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_damaged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
