@@ -270,8 +270,11 @@ static size_t list_files(int folder, struct cached_file **ret, uint64_t *ret_byt
 	return nr;
 }
 
-/* Where there is too much, leaves three quarters, so that not each run has to tidy up. */
-static void tidy_up(const struct cache *cache)
+/*
+ * Where there is too much, leaves three quarters, so that not each run has to tidy up; and in any
+ * case the file `newest`, which the clock of the file system may not know to be newer.
+ */
+static void tidy_up(const struct cache *cache, const char *newest)
 {
 	uint64_t max = cache->limits.folder_bytes, bytes;
 	struct cached_file *files;
@@ -280,6 +283,8 @@ static void tidy_up(const struct cache *cache)
 	if (bytes > max) {
 		qsort(files, nr, sizeof(*files), by_use);
 		for (size_t i = 0; i < nr && bytes > max / 4 * 3; i++) {
+			if (!strcmp(files[i].name, newest))
+				continue;
 			unlinkat(cache->folder, files[i].name, 0);
 			bytes -= files[i].bytes;
 		}
@@ -365,7 +370,7 @@ void cache_save(const struct cache *cache, const struct cache_key *key, struct n
 	}
 	if (b.len <= cache->limits.file_bytes) {
 		write_file(cache->folder, file_name(key, &hash, name), &b);
-		tidy_up(cache);
+		tidy_up(cache, name);
 	}
 	buffer_clear(&b);
 	name_table_release(&all);
