@@ -341,16 +341,6 @@ static void write_file(int folder, const char *name, const struct buffer *b)
 		unlinkat(folder, aside, 0);
 }
 
-static void add_places(struct name_table *to, const struct name_table *from)
-{
-	for (size_t i = 0; i < from->nr_places; i++) {
-		const struct name_table_place *p = &from->places[i];
-
-		name_table_add(to, p->module, p->address, from->frames + p->first_frame,
-			       p->nr_frames);
-	}
-}
-
 void cache_save(const struct cache *cache, const struct cache_key *key, struct name_table *table)
 {
 	struct name_table all = {0};
@@ -362,7 +352,7 @@ void cache_save(const struct cache *cache, const struct cache_key *key, struct n
 		return;
 	hash = key_hash(key);
 	cache_load(cache, key, &all);
-	add_places(&all, table);
+	name_table_add_all(&all, table);
 	encode(&all, &hash, &b);
 	if (b.len > cache->limits.file_bytes) {
 		buffer_clear(&b);

@@ -8,6 +8,7 @@
 #include "symbolizer/debugfile.h"
 
 #include <elf.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,30 +135,81 @@ static bool try_build_id(const struct symbolizer_module *module, const char *dir
 	return false;
 }
 
-/* Under the root of the process itself: it may live in a container. */
-static bool try_process(const struct symbolizer_module *module, struct elf_file *ret,
-			char **ret_why)
+/* Where the process itself sees the module's file: it may live in a container. */
+static bool path_in_process(const struct symbolizer_module *module, char *ret, size_t size)
 {
-	char path[PATH_MAX];
-	bool absolute = module->path && module->path[0] == '/';
+	const char *path = module->path ? module->path : "";
 
-	if (!module->pid)
-		return false;
-	if (module->path && module->path[0] &&
-	    snprintf(path, sizeof(path), "/proc/%u/%s%s", module->pid, absolute ? "root" : "cwd/",
-		     module->path) < (int)sizeof(path) &&
-	    try_own(module, path, ret, ret_why))
-		return true;
-	/* Still there after the executable was replaced; by identity only, for any path. */
-	if (!module->build_id_len && !module->inode)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%u/exe", module->pid);
+	return *path && snprintf(ret, size, "/proc/%u/%s%s", module->pid,
+				 *path == '/' ? "root" : "cwd/", path) < (int)size;
+}
+
+/* A file that is known by its identity, whatever its name. */
+static bool try_identity(const struct symbolizer_module *module, const char *path,
+			 struct elf_file *ret)
+{
 	if (elf_open(ret, path, NULL) < 0)
 		return false;
 	if (module->build_id_len ? has_build_id(ret, module->build_id, module->build_id_len) :
 				   ret->inode == module->inode && ret->dev == module->dev)
 		return true;
 	elf_release(ret);
+	return false;
+}
+
+/* The kernel's link to the file that is mapped at the module's place. */
+static bool map_file_path(const struct symbolizer_module *module, char *ret, size_t size)
+{
+	uint64_t start, end;
+	char *line = NULL;
+	bool found = false;
+	size_t alloc = 0;
+	char maps[64];
+	FILE *file;
+
+	snprintf(maps, sizeof(maps), "/proc/%u/maps", module->pid);
+	file = module->mapped ? fopen(maps, "re") : NULL;
+	while (file && !found && getline(&line, &alloc, file) > 0)
+		found = sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 &&
+			module->mapped >= start && module->mapped < end;
+	if (found)
+		snprintf(ret, size, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, module->pid, start,
+			 end);
+	if (file)
+		fclose(file);
+	free(line);
+	return found;
+}
+
+/* At its path, or, where that was deleted or replaced, through the process that has it mapped. */
+static bool try_process(const struct symbolizer_module *module, struct elf_file *ret,
+			char **ret_why)
+{
+	char path[PATH_MAX];
+
+	if (!module->pid)
+		return false;
+	if (path_in_process(module, path, sizeof(path)) && try_own(module, path, ret, ret_why))
+		return true;
+	if (!module->build_id_len && !module->inode)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%u/exe", module->pid);
+	return try_identity(module, path, ret) ||
+	       (map_file_path(module, path, sizeof(path)) && try_identity(module, path, ret));
+}
+
+bool symbolizer_file_lost(const struct symbolizer_module *module)
+{
+	struct elf_file file;
+	char path[PATH_MAX];
+
+	if (!module->pid || (!module->build_id_len && !module->inode) ||
+	    !path_in_process(module, path, sizeof(path)))
+		return false;
+	elf_init(&file);
+	if (!try_identity(module, path, &file))
+		return true;
+	elf_release(&file);
 	return false;
 }
 

@@ -26,6 +26,7 @@ struct symbolizer_module {
 	size_t build_id_len;           /* 0: none known */
 	uint64_t dev, inode;           /* of the file when it was loaded; 0: unknown */
 	uint32_t pid;                  /* of the living process it is mapped in, for /proc/PID/root; 0: none */
+	uint64_t mapped;               /* an address there where it is mapped; 0: unknown */
 };
 
 /* One frame; strings belong to the symbolizer and live as long as it. NULL or 0: unknown. */
@@ -60,6 +61,12 @@ uint32_t symbolizer_add(struct symbolizer *symbolizer, const struct symbolizer_m
  */
 size_t symbolizer_lookup(struct symbolizer *symbolizer, uint32_t module, uint64_t address,
 			 const struct symbolizer_frame **ret_frames);
+
+/*
+ * Whether a module of a living process can be had from that process only: its path, as the process
+ * sees it, leads to no file or to another one.
+ */
+bool symbolizer_file_lost(const struct symbolizer_module *module);
 
 /* One line why a module has no names ("no file with build id 12ab…"), or NULL. */
 const char *symbolizer_problem(const struct symbolizer *symbolizer, uint32_t module);

@@ -83,18 +83,33 @@ static bool module_is_runtime(struct names *n, uint32_t nr)
 	return n->module_runtime[nr] == 2;
 }
 
+uint64_t names_address(const struct snapshot *s, const struct snap_node *node)
+{
+	/* a return address may already lie in the next line, or in the next function */
+	return node->pc - s->modules[node->module].load_bias - !node->signal;
+}
+
+/* The snapshot's own names come first: they were right when and where it was made. */
+static size_t find_names(struct names *n, const struct snap_node *node,
+			 const struct name_frame **ret)
+{
+	const struct snapshot *s = n->snapshot;
+	uint64_t address = names_address(s, node);
+	size_t nr = s->names ? name_table_find(s->names, node->module, address, ret) : 0;
+
+	if (nr || !node->module)
+		return nr;
+	return n->lookup(n->context, s, node->module, address, ret);
+}
+
 static void look_up(struct names *n, const struct snap_node *node, struct node_frames *ret)
 {
 	const struct snap_module *m = &n->snapshot->modules[node->module];
 	const struct name_frame *found = NULL;
 	uint64_t offset = node->module ? node->pc - m->load_bias : 0;
 	bool runtime = module_is_runtime(n, node->module);
-	size_t nr = 0;
+	size_t nr = find_names(n, node, &found);
 
-	/* a return address may already lie in the next line, or in the next function */
-	if (node->module)
-		nr = n->lookup(n->context, n->snapshot, node->module, offset - !node->signal,
-			       &found);
 	ret->nr = nr ? (uint32_t)nr : 1;
 	ret->frames = xcalloc(ret->nr, sizeof(*ret->frames));
 	for (size_t i = 0; i < ret->nr; i++) {
@@ -107,12 +122,14 @@ static void look_up(struct names *n, const struct snap_node *node, struct node_f
 		if (!nr)
 			continue;
 		f->function = found[i].function;
+		f->scope = found[i].scope;
 		f->file = found[i].file;
 		f->line = found[i].line;
 		f->column = found[i].column;
 		f->inlined = found[i].inlined;
 		if (!runtime && f->function)
-			f->runtime = runtime_function(f->function);
+			f->runtime = node->module ? runtime_function(f->function)
+						  : runtime_jit(f->function);
 	}
 }
 
@@ -212,7 +229,10 @@ char *frame_label(const struct frame *f)
 
 char *frame_short(const struct frame *f)
 {
-	return f->function ? function_short(f->function) : address_label(f);
+	if (!f->function)
+		return address_label(f);
+	/* what made code at run time named as it liked */
+	return f->module ? function_short(f->function) : xstrdup(f->function);
 }
 
 char *frame_place(const struct frame *f)

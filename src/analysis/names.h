@@ -15,26 +15,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/name_table.h"
+
+struct snap_node;
 struct snapshot;
 
-/* What a look-up returns: one frame, inlined ones first. Unknown: NULL, 0. */
-struct name_frame {
-	const char *function, *file;
-	uint32_t line, column;
-	bool inlined;
-};
-
 /*
- * Names at an address of a module of the snapshot (address in the file). Returns how many and
- * sets *ret; the strings live as long as the context, the array until the next call.
+ * Names at an address of a module of the snapshot (address in the file), innermost first. Returns
+ * how many and sets *ret; the strings live as long as the context, the array until the next call.
+ * Not asked for what the snapshot has names of itself.
  */
 typedef size_t (*names_lookup)(void *context, const struct snapshot *snapshot, uint32_t module,
 			       uint64_t address, const struct name_frame **ret);
 
 struct frame {
 	const char *function; /* full demangled path; NULL: unknown */
+	const char *scope; /* see struct name_frame */
 	const char *file;
-	const char *module; /* path; NULL: unknown */
+	const char *module; /* path; NULL: none, and if there is a function it was made at run time */
 	uint64_t address; /* return address in the program (or interrupted pc) */
 	uint64_t offset; /* the same in the module's file */
 	uint32_t line, column;
@@ -55,6 +53,9 @@ struct names;
 struct names *names_new(const struct snapshot *snapshot, names_lookup lookup, void *context);
 void names_free(struct names *names);
 const struct snapshot *names_snapshot(const struct names *names);
+
+/* The address by which names of a node are looked up: in its module's file; without one, its pc. */
+uint64_t names_address(const struct snapshot *snapshot, const struct snap_node *node);
 
 /* Frames of one node, innermost first; they live as long as names. A pseudo node has none. */
 size_t names_node(struct names *names, uint32_t node, const struct frame **ret);

@@ -156,6 +156,17 @@ bool runtime_function(const char *function)
 	return found;
 }
 
+bool runtime_jit(const char *name)
+{
+	static const char *const kinds[] = {"Builtin:", "BytecodeHandler:", "Stub:"};
+
+	for (size_t i = 0; i < NR(kinds); i++) {
+		if (!strncmp(name, kinds[i], strlen(kinds[i])))
+			return true;
+	}
+	return false;
+}
+
 /* ---- paths ------------------------------------------------------------------------------- */
 
 static bool is_word(char c)

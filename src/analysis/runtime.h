@@ -16,6 +16,9 @@ bool runtime_module(const char *path);
 /* Whether a function is such, wherever it is linked into. function is its full demangled name. */
 bool runtime_function(const char *function);
 
+/* Whether code made at run time is the runtime's own; by the name in its perf map file. */
+bool runtime_jit(const char *name);
+
 /*
  * "void a::B<T>::f<U>(int) const" is the path a, B, f; "<a::B as std::C>::f" is a, B, std, C, f.
  * A closure is the function that it is in. nr is at least 1.

@@ -14,6 +14,7 @@
 #include "util/buffer.h"
 #include "util/cursor.h"
 #include "util/error.h"
+#include "util/name_table.h"
 
 void snapshot_free(struct snapshot *s)
 {
@@ -33,6 +34,9 @@ void snapshot_free(struct snapshot *s)
 	free(s->threads);
 	free(s->path);
 	free(s->label);
+	if (s->names)
+		name_table_release(s->names);
+	free(s->names);
 	free(s->exe);
 	free(s->dir);
 	free(s);
@@ -71,12 +75,16 @@ int snapshot_decode_chunk(const struct snapshot_file *file, const struct hs_chun
 }
 
 /* A chunk that is new to us is skipped, unless it says that it must not be. */
-static int check_unknown(const struct snapshot_file *file, struct hs_error *err)
+static int check_unknown(const struct snapshot_file *file, struct snapshot *s,
+			 struct hs_error *err)
 {
 	for (size_t i = 0; i < file->nr_chunks; i++) {
 		const struct hs_chunk *chunk = &file->chunks[i];
 
-		if (chunk->flags & HS_CHUNK_MUST_KNOW && !snap_chunk_kind(snapshot_chunk_id(chunk)))
+		if (snap_chunk_kind(snapshot_chunk_id(chunk)))
+			continue;
+		s->foreign_chunks = true;
+		if (chunk->flags & HS_CHUNK_MUST_KNOW)
 			return hs_error_set(err, HS_E_VERSION,
 					    "'%s' has a chunk '%.4s' that this heapstory does not "
 					    "know",
@@ -108,7 +116,7 @@ static int decode(const struct snapshot_file *file, bool totals_only, struct sna
 {
 	struct snapshot *s = xcalloc(1, sizeof(*s));
 	struct snap_problem problem;
-	int res = check_unknown(file, err);
+	int res = check_unknown(file, s, err);
 
 	s->source = SNAPSHOT_FILE;
 	s->totals_only = totals_only;
@@ -118,8 +126,10 @@ static int decode(const struct snapshot_file *file, bool totals_only, struct sna
 
 		if (totals_only && is_of_blocks(kind))
 			continue;
-		res = chunk ? snapshot_decode_chunk(file, chunk, kind, s, err)
-			    : missing_chunk(file, kind, err);
+		if (chunk)
+			res = snapshot_decode_chunk(file, chunk, kind, s, err);
+		else if (!kind->optional)
+			res = missing_chunk(file, kind, err);
 	}
 	if (!res && !snapshot_valid(s, &problem)) {
 		const struct hs_chunk *chunk = snapshot_file_find(file, problem.id);
@@ -166,10 +176,14 @@ int snapshot_write(const struct snapshot *snapshot, const char *path, const char
 	if (label)
 		labelled.label = (char *)label;
 	for (const struct snap_chunk_kind *kind = snap_chunk_kinds; !ret && kind->id; kind++) {
+		uint64_t items = kind->items(&labelled);
+
+		if (kind->optional && !items)
+			continue;
 		b.len = 0;
 		kind->encode(&labelled, &b);
-		ret = snapshot_writer_add(&w, kind->id, HS_CHUNK_MUST_KNOW, kind->items(&labelled),
-					  b.data, b.len, err);
+		ret = snapshot_writer_add(&w, kind->id, kind->optional ? 0 : HS_CHUNK_MUST_KNOW,
+					  items, b.data, b.len, err);
 	}
 	buffer_clear(&b);
 	if (ret)

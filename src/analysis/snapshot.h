@@ -20,6 +20,7 @@
 #include "store/format.h"
 
 struct hs_error;
+struct name_table;
 
 enum snapshot_source {
 	SNAPSHOT_FILE,
@@ -153,8 +154,12 @@ struct snapshot {
 
 	bool totals_only;               /* no blocks, lineages, steps: see snapshot_open_totals() */
 
-	/* Baked-in names (symbolize), see symbolizer.h; NULL where there are none. */
-	void *names;
+	/*
+	 * Names that are in the snapshot itself, by (module, names_address()); module 0: code made
+	 * at run time. NULL: none.
+	 */
+	struct name_table *names;
+	bool foreign_chunks;            /* its file has some that are not known here, and left out */
 };
 
 /* Frees everything; NULL is fine. */

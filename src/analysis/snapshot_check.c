@@ -93,7 +93,7 @@ static bool check_kinds(const struct snapshot_file *file, struct snap_chunk *row
 		int ret;
 
 		if (!chunk) {
-			good = false;
+			good = good && kind->optional;
 			continue;
 		}
 		ret = good ? snapshot_decode_chunk(file, chunk, kind, s, err)
@@ -112,7 +112,7 @@ static size_t add_missing(const struct snapshot_file *file, struct snap_chunk *r
 	for (const struct snap_chunk_kind *kind = snap_chunk_kinds; kind->id; kind++) {
 		struct snap_chunk *row = &rows[nr];
 
-		if (snapshot_file_find(file, kind->id))
+		if (kind->optional || snapshot_file_find(file, kind->id))
 			continue;
 		*row = (struct snap_chunk){.ok = false};
 		snprintf(row->name, sizeof(row->name), "%s", kind->name);

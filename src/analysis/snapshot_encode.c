@@ -14,6 +14,7 @@
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/cursor.h"
+#include "util/name_table.h"
 
 #define MAX_STRING   65536u
 #define SERIAL_COUNT ((UINT64_C(1) << HS_SERIAL_SLOT_SHIFT) - 1)
@@ -600,12 +601,41 @@ static void decode_block_lineages(struct snapshot *s, struct cursor *c, uint64_t
 	}
 }
 
+/* ---- names ------------------------------------------------------------------------------- */
+
+static uint64_t nr_names(const struct snapshot *s)
+{
+	if (!s->names)
+		return 0;
+	name_table_sort(s->names);
+	return s->names->nr_places;
+}
+
+static void encode_names(const struct snapshot *s, struct buffer *b)
+{
+	if (s->names)
+		name_table_encode(s->names, b);
+}
+
+static void decode_names(struct snapshot *s, struct cursor *c, uint64_t items)
+{
+	s->names = xcalloc(1, sizeof(*s->names));
+	name_table_decode(s->names, c, items);
+	if (s->names->nr_places &&
+	    s->names->places[s->names->nr_places - 1].module >= s->nr_modules)
+		cursor_fail(c, c->pos, "names of a module that is not there");
+}
+
 /* ---- all --------------------------------------------------------------------------------- */
 
-#define KIND(a, b, c, d, min, name, items, what)                                        \
-	{                                                                               \
-		HS_CHUNK_ID(a, b, c, d), min, name, items, encode_##what, decode_##what \
+#define ANY_KIND(a, b, c, d, min, name, optional, items, what)                                    \
+	{                                                                                         \
+		HS_CHUNK_ID(a, b, c, d), min, name, optional, items, encode_##what, decode_##what \
 	}
+#define KIND(a, b, c, d, min, name, items, what) \
+	ANY_KIND(a, b, c, d, min, name, false, items, what)
+#define OPTIONAL_KIND(a, b, c, d, min, name, items, what) \
+	ANY_KIND(a, b, c, d, min, name, true, items, what)
 
 const struct snap_chunk_kind snap_chunk_kinds[] = {
 	KIND('M', 'E', 'T', 'A', 82, "process and coverage", one_item, meta),
@@ -627,7 +657,8 @@ const struct snap_chunk_kind snap_chunk_kinds[] = {
 	KIND('B', 'L', 'I', 'N', 1, "block lineages", nr_blocks, block_lineages),
 	KIND('B', 'F', 'A', 'M', 1, "block families", nr_blocks, families),
 	KIND('B', 'F', 'L', 'G', 1, "block flags", nr_blocks, flags),
-	{0, 0, NULL, NULL, NULL, NULL},
+	OPTIONAL_KIND('N', 'A', 'M', 'S', NAME_TABLE_MIN_BYTES, "names", nr_names, names),
+	{0, 0, NULL, false, NULL, NULL, NULL},
 };
 
 const struct snap_chunk_kind *snap_chunk_kind(uint32_t id)

@@ -20,6 +20,7 @@ struct snap_chunk_kind {
 	uint32_t id; /* HS_CHUNK_ID */
 	uint32_t min_bytes; /* that an item takes at least */
 	const char *name; /* "block addresses" */
+	bool optional; /* a file need not have one, and a reader may skip it */
 	uint64_t (*items)(const struct snapshot *s);
 	void (*encode)(const struct snapshot *s, struct buffer *b);
 	/*
@@ -29,7 +30,7 @@ struct snap_chunk_kind {
 	void (*decode)(struct snapshot *s, struct cursor *c, uint64_t items);
 };
 
-/* All kinds, in order; ends with id 0. A file has one chunk of each. */
+/* All kinds, in order; ends with id 0. A file has one chunk of each, but for the optional ones. */
 extern const struct snap_chunk_kind snap_chunk_kinds[];
 
 /* The kind with this id, or NULL. */

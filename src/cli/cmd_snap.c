@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "analysis/snapshot.h"
+#include "cli/bake.h"
 #include "cli/command.h"
 #include "cli/numbered.h"
 #include "cli/options.h"
@@ -101,6 +102,7 @@ static int snap(const char *target, const struct snap_options *mine, struct read
 		status = snapshot_open(found, &s, &err);
 	if (status)
 		goto out;
+	bake_fleeting(s);
 	if (mine->output) {
 		path = xstrdup(mine->output);
 		status = snapshot_write(s, path, mine->label, &err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read.c - opening of targets, and the bridge from names.h to the symbolizer; see read.h.
+ * read.c - opening of targets, and what the reading commands have in common; see read.h.
  */
 #include "cli/read.h"
 
@@ -12,7 +12,9 @@
 
 #include "analysis/names.h"
 #include "analysis/snapshot.h"
+#include "cli/bake.h"
 #include "cli/command.h"
+#include "cli/lookup.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "reports/rows.h"
@@ -21,51 +23,9 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-#define NO_ID UINT32_MAX
-
-struct lookup {
-	struct symbolizer *symbolizer;
-	uint32_t *ids; /* of the symbolizer, by module; NO_ID: not known to it yet */
-	struct name_frame *frames; /* of the last look-up */
-	size_t nr_alloc;
-};
-
-static uint32_t module_id(struct lookup *l, const struct snapshot *s, uint32_t nr)
-{
-	const struct snap_module *m = &s->modules[nr];
-	struct symbolizer_module module = {
-		.path = m->path,
-		.build_id = m->build_id,
-		.build_id_len = m->build_id_len,
-		.dev = m->dev,
-		.inode = m->inode,
-		.pid = s->source == SNAPSHOT_LIVE_STORE ? s->pid : 0,
-	};
-
-	if (l->ids[nr] == NO_ID)
-		l->ids[nr] = symbolizer_add(l->symbolizer, &module);
-	return l->ids[nr];
-}
-
-static size_t look_up(void *context, const struct snapshot *s, uint32_t module, uint64_t address,
-		      const struct name_frame **ret)
-{
-	struct lookup *l = context;
-	const struct symbolizer_frame *found;
-	size_t nr = symbolizer_lookup(l->symbolizer, module_id(l, s, module), address, &found);
-
-	l->frames = xgrow(l->frames, &l->nr_alloc, nr + 1, sizeof(*l->frames));
-	for (size_t i = 0; i < nr; i++)
-		l->frames[i] = (struct name_frame){found[i].function, found[i].file, found[i].line,
-						   found[i].column, found[i].inlined};
-	*ret = l->frames;
-	return nr;
-}
-
 int source_open(struct source *source, const char *target, struct symbolizer *symbolizer)
 {
 	struct hs_error err = {0};
-	struct lookup *l;
 	char path[PATH_MAX];
 
 	memset(source, 0, sizeof(*source));
@@ -73,11 +33,9 @@ int source_open(struct source *source, const char *target, struct symbolizer *sy
 	if (target_find(target, path, sizeof(path), &err) ||
 	    snapshot_open(path, &source->snapshot, &err))
 		return say_error(&err);
-	l = source->lookup = xcalloc(1, sizeof(*l));
-	l->symbolizer = symbolizer;
-	l->ids = xmallocarray(source->snapshot->nr_modules + 1, sizeof(*l->ids));
-	memset(l->ids, 0xff, (source->snapshot->nr_modules + 1) * sizeof(*l->ids));
-	source->names = names_new(source->snapshot, look_up, l);
+	bake_jit(source->snapshot);
+	source->lookup = lookup_new(source->snapshot, symbolizer);
+	source->names = names_new(source->snapshot, lookup_names, source->lookup);
 	return 0;
 }
 
@@ -85,11 +43,7 @@ void source_close(struct source *source)
 {
 	names_free(source->names);
 	snapshot_free(source->snapshot);
-	if (source->lookup) {
-		free(source->lookup->ids);
-		free(source->lookup->frames);
-		free(source->lookup);
-	}
+	lookup_free(source->lookup);
 	memset(source, 0, sizeof(*source));
 }
 
@@ -108,8 +62,7 @@ void source_note_names(struct source *source, json_t *coverage)
 		seen[module] = true;
 		if (frames[0].runtime)
 			continue;
-		problem =
-			symbolizer_problem(source->lookup->symbolizer, source->lookup->ids[module]);
+		problem = lookup_problem(source->lookup, module);
 		if (problem)
 			rows_add_note(coverage, "no names of functions: %s", problem);
 	}

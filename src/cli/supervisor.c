@@ -8,6 +8,7 @@
 #include "cli/supervisor.h"
 
 #include "analysis/snapshot.h"
+#include "cli/bake.h"
 #include "cli/command.h"
 #include "cli/finish.h"
 #include "cli/numbered.h"
@@ -154,6 +155,7 @@ static int take_snapshot(struct supervisor *s, const char *dir, const char *name
 	}
 	if (dir == s->dir)
 		s->bytes_before = snapshot->live_bytes;
+	bake_fleeting(snapshot);
 	if (name) {
 		ret = snapshot_write(snapshot, path, NULL, &err);
 	} else {

@@ -52,7 +52,7 @@ static const char *intern(struct name_table *t, const char *string)
 	return text->string;
 }
 
-static struct name_table_frame *new_frame(struct name_table *t)
+static struct name_frame *new_frame(struct name_table *t)
 {
 	t->frames = xgrow(t->frames, &t->alloc_frames, t->nr_frames + 1, sizeof(*t->frames));
 	return &t->frames[t->nr_frames++];
@@ -65,11 +65,11 @@ static struct name_table_place *new_place(struct name_table *t)
 }
 
 void name_table_add(struct name_table *t, uint32_t module, uint64_t address,
-		    const struct name_table_frame *frames, size_t nr)
+		    const struct name_frame *frames, size_t nr)
 {
 	*new_place(t) = (struct name_table_place){address, module, (uint32_t)nr, t->nr_frames};
 	for (size_t i = 0; i < nr; i++) {
-		struct name_table_frame frame = frames[i];
+		struct name_frame frame = frames[i];
 
 		frame.function = intern(t, frames[i].function);
 		frame.scope = intern(t, frames[i].scope);
@@ -77,6 +77,16 @@ void name_table_add(struct name_table *t, uint32_t module, uint64_t address,
 		*new_frame(t) = frame;
 	}
 	t->unsorted = true;
+}
+
+void name_table_add_all(struct name_table *t, const struct name_table *from)
+{
+	for (size_t i = 0; i < from->nr_places; i++) {
+		const struct name_table_place *p = &from->places[i];
+
+		name_table_add(t, p->module, p->address, from->frames + p->first_frame,
+			       p->nr_frames);
+	}
 }
 
 /* ---- order ------------------------------------------------------------------------------- */
@@ -120,9 +130,9 @@ void name_table_sort(struct name_table *t)
 }
 
 size_t name_table_find(struct name_table *t, uint32_t module, uint64_t address,
-		       const struct name_table_frame **ret)
+		       const struct name_frame **ret)
 {
-	static const struct name_table_frame none;
+	static const struct name_frame none;
 	const struct name_table_place key = {.module = module, .address = address}, *place;
 
 	*ret = NULL;
@@ -167,7 +177,7 @@ void name_table_encode(struct name_table *t, struct buffer *b)
 		text->number = 0;
 	for (size_t i = 0; i < t->nr_places; i++) {
 		const struct name_table_place *p = &t->places[i];
-		const struct name_table_frame *f = &t->frames[p->first_frame];
+		const struct name_frame *f = &t->frames[p->first_frame];
 		bool same = before && before->module == p->module;
 
 		buffer_add_varint(b, p->module - (before ? before->module : 0));
@@ -235,7 +245,7 @@ void name_table_decode(struct name_table *t, struct cursor *c, uint64_t nr_place
 	for (uint64_t i = 0; i < nr_places && decode_place(c, &place, !i); i++) {
 		place.first_frame = t->nr_frames;
 		for (uint32_t k = 0; k < place.nr_frames && !c->bad; k++) {
-			struct name_table_frame frame;
+			struct name_frame frame;
 
 			frame.function = decode_string(t, c, &told);
 			frame.scope = decode_string(t, c, &told);

@@ -24,12 +24,11 @@ struct buffer;
 struct cursor;
 
 /* NULL, 0: unknown. The strings of a table's frames are the table's. */
-struct name_table_frame {
-	const char *function;
-	const char *scope; /* qualified name with the types of its generics, where function lacks them */
-	const char *file;
+struct name_frame {
+	const char *function, *file;
 	uint32_t line, column;
 	bool inlined;
+	const char *scope; /* the function with the types of its generics, where its name lacks them */
 };
 
 struct name_table_place {
@@ -45,7 +44,7 @@ struct name_table_text;
 struct name_table {
 	struct name_table_place *places;
 	size_t nr_places, alloc_places;
-	struct name_table_frame *frames; /* innermost first */
+	struct name_frame *frames; /* innermost first */
 	size_t nr_frames, alloc_frames;
 	struct name_table_text *texts; /* each string once */
 	bool unsorted;
@@ -58,14 +57,17 @@ void name_table_release(struct name_table *table);
 
 /* Adds what is known of a place; strings are copied. Of two for one place the later counts. */
 void name_table_add(struct name_table *table, uint32_t module, uint64_t address,
-		    const struct name_table_frame *frames, size_t nr);
+		    const struct name_frame *frames, size_t nr);
+
+/* Adds all places of another table. */
+void name_table_add_all(struct name_table *table, const struct name_table *from);
 
 /*
  * Frames of a place, innermost first: their number, and the first of them at *ret, which is valid
  * until the next name_table_add(). 0 frames with *ret not NULL: known to be unknown.
  */
 size_t name_table_find(struct name_table *table, uint32_t module, uint64_t address,
-		       const struct name_table_frame **ret);
+		       const struct name_frame **ret);
 
 /* Puts the places in order and drops those that were added again; nr_places is right then. */
 void name_table_sort(struct name_table *table);

@@ -56,7 +56,7 @@ static void save(const struct cache_key *key, uint64_t first, uint64_t nr,
 
 	for (uint64_t i = first; i < first + nr; i++) {
 		char name[32];
-		struct name_table_frame f = {.function = name, .line = (uint32_t)i};
+		struct name_frame f = {.function = name, .line = (uint32_t)i};
 
 		snprintf(name, sizeof(name), "f%u", (unsigned int)i);
 		name_table_add(&t, 0, i, &f, 1);
@@ -78,7 +78,7 @@ static size_t load(const struct cache_key *key)
 	cache_load(&cache, key, &t);
 	nr = t.nr_places;
 	for (size_t i = 0; i < nr; i++) {
-		const struct name_table_frame *f;
+		const struct name_frame *f;
 		char name[32];
 
 		snprintf(name, sizeof(name), "f%u", (unsigned int)t.places[i].address);

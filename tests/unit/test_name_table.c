@@ -16,15 +16,15 @@
 #include "util/cursor.h"
 #include "util/name_table.h"
 
-static const struct name_table_frame inlined[] = {
-	{"push", "alloc::Vec<u8>::push", "vec.rs", 12, 3, true},
-	{"main", NULL, "main.rs", UINT32_MAX, 0, false},
+static const struct name_frame inlined[] = {
+	{"push", "vec.rs", 12, 3, true, "alloc::Vec<u8>::push"},
+	{"main", "main.rs", UINT32_MAX, 0, false, NULL},
 };
 
 /* Places out of order; one is added twice, one is known to be unknown. */
 static void fill(struct name_table *t)
 {
-	struct name_table_frame plain = {.function = "old"};
+	struct name_frame plain = {.function = "old"};
 
 	name_table_add(t, 7, 0x2000, &plain, 1);
 	name_table_add(t, 0, UINT64_MAX, &plain, 1);
@@ -36,7 +36,7 @@ static void fill(struct name_table *t)
 
 static void check(struct name_table *t)
 {
-	const struct name_table_frame *f;
+	const struct name_frame *f;
 
 	assert_int_equal(name_table_find(t, 7, 0x1000, &f), 2);
 	assert_string_equal(f[0].function, "push");
@@ -65,7 +65,7 @@ static void check(struct name_table *t)
 static void test_find(void **state)
 {
 	struct name_table t = {0};
-	const struct name_table_frame *f;
+	const struct name_frame *f;
 
 	(void)state;
 	assert_int_equal(name_table_find(&t, 0, 0, &f), 0);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lookup.c - from the modules of a snapshot to the symbolizer; see lookup.h.
+ */
+#include "cli/lookup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/snapshot.h"
+#include "symbolizer/symbolizer.h"
+#include "util/alloc.h"
+#include "util/name_table.h"
+
+#define NO_ID UINT32_MAX
+
+struct lookup {
+	struct symbolizer *symbolizer;
+	uint32_t *ids; /* of the symbolizer, by module; NO_ID: not known to it yet */
+	struct name_frame *frames; /* of the last look-up */
+	size_t nr_alloc;
+};
+
+struct lookup *lookup_new(const struct snapshot *s, struct symbolizer *symbolizer)
+{
+	struct lookup *l = xcalloc(1, sizeof(*l));
+
+	l->symbolizer = symbolizer;
+	l->ids = xmallocarray(s->nr_modules + 1, sizeof(*l->ids));
+	memset(l->ids, 0xff, (s->nr_modules + 1) * sizeof(*l->ids));
+	return l;
+}
+
+void lookup_free(struct lookup *l)
+{
+	if (!l)
+		return;
+	free(l->ids);
+	free(l->frames);
+	free(l);
+}
+
+static struct symbolizer_module module_of(const struct snapshot *s, uint32_t nr)
+{
+	const struct snap_module *m = &s->modules[nr];
+	bool mapped = s->source == SNAPSHOT_LIVE_STORE && !m->unloaded_ms;
+
+	return (struct symbolizer_module){
+		.path = m->path,
+		.build_id = m->build_id,
+		.build_id_len = m->build_id_len,
+		.dev = m->dev,
+		.inode = m->inode,
+		.pid = s->source == SNAPSHOT_LIVE_STORE ? s->pid : 0,
+		.mapped = mapped ? m->start : 0,
+	};
+}
+
+size_t lookup_names(void *context, const struct snapshot *s, uint32_t module, uint64_t address,
+		    const struct name_frame **ret)
+{
+	struct lookup *l = context;
+	const struct symbolizer_frame *found;
+	size_t nr;
+
+	if (l->ids[module] == NO_ID) {
+		struct symbolizer_module wanted = module_of(s, module);
+
+		l->ids[module] = symbolizer_add(l->symbolizer, &wanted);
+	}
+	nr = symbolizer_lookup(l->symbolizer, l->ids[module], address, &found);
+	l->frames = xgrow(l->frames, &l->nr_alloc, nr + 1, sizeof(*l->frames));
+	for (size_t i = 0; i < nr; i++)
+		l->frames[i] =
+			(struct name_frame){found[i].function, found[i].file,	 found[i].line,
+					    found[i].column,   found[i].inlined, found[i].scope};
+	*ret = l->frames;
+	return nr;
+}
+
+const char *lookup_problem(const struct lookup *l, uint32_t module)
+{
+	return l->ids[module] == NO_ID ? NULL : symbolizer_problem(l->symbolizer, l->ids[module]);
+}
+
+bool lookup_file_lost(const struct snapshot *s, uint32_t module)
+{
+	struct symbolizer_module wanted = module_of(s, module);
+
+	/* of one that was unloaded nothing is left in the process */
+	return wanted.mapped && symbolizer_file_lost(&wanted);
+}
