@@ -20,7 +20,9 @@ check_json heap.json \
 if [ "$(id -u)" = 0 ]; then
 	# as root the library is read too
 	start r heapstory run -o "$WORK/root" -- bin/upgrade_self
-	wait_mark r 1 && go r && wait_mark r 2 || finish
+	wait_mark r 1 || finish
+	go r
+	wait_mark r 2 || finish
 	heapstory snap "$WORK/root/store.live" -o root.hs >/dev/null || fail "snap as root"
 	finish_program r || fail "ended with $?"
 	heapstory heap root.hs --by stack -n all --json >root.json
