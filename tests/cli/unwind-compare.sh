@@ -4,7 +4,8 @@
 # (tests/unwind/compare.c): below 1 stack in 1000 differs, and the memo never does.
 need gcc
 top=$TESTS/..
-sources=("$top"/tests/unwind/{compare,standin}.c "$top"/src/tracer/{unwind,rows,cfi,ehframe,fallback,sys}.c)
+sources=("$top"/tests/unwind/{compare,standin}.c
+	"$top"/src/tracer/{unwind,step,stackbounds,rows,cfi,ehframe,fallback,sys}.c)
 gcc -O2 -g -fPIC -fno-builtin -ftls-model=initial-exec -std=gnu11 -D_GNU_SOURCE -I"$top/src" -I"$top" -w \
 	-shared -o compare.so "${sources[@]}" -lunwind || fail "compare.so"
 for flags in -O2 '-O0' '-O2 -fno-omit-frame-pointer'; do

@@ -16,7 +16,7 @@ CC=${CC:-gcc}
 number=0 failed=0
 flags=(-std=gnu11 -O2 -g -D_GNU_SOURCE -fPIC -fvisibility=hidden -ftls-model=initial-exec
 	-fno-builtin -fexceptions -Isrc -I. -pthread)
-unwinder=(tests/unwind/standin.c src/tracer/{unwind,rows,cfi,ehframe,fallback,sys}.c)
+unwinder=(tests/unwind/standin.c src/tracer/{unwind,step,stackbounds,rows,cfi,ehframe,fallback,sys}.c)
 wanted=" $* "
 
 wants() {
