@@ -245,16 +245,13 @@ static void set_sums(json_t *o, const struct diff_sums *s, double per)
 json_t *rows_diff(const struct diff *diff, const struct diff_row *row, struct names *const names[2],
 		  double per)
 {
-	const struct snapshot *after = names_snapshot(names[1]);
 	json_t *o = json_object();
 
 	set_group(o, grouping_get(diff->grouping, row->group));
 	set_sums(o, &row->sums, per);
 	set_stack(o, names[row->side], row->stack);
 	set_int(o, "stacks", row->nr_stacks);
-	set(o, "lineage",
-	    row->grown == DIFF_NO_BLOCK ? json_null()
-					: rows_lineage(names[1], &after->blocks[row->grown]));
+	set(o, "lineage", rows_lineage(names[1], &row->grown));
 	return o;
 }
 

@@ -7,114 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/block_stream.h"
 #include "analysis/filter.h"
 #include "analysis/names.h"
 #include "analysis/snapshot.h"
 #include "util/alloc.h"
-
-/* ---- which block is which ---------------------------------------------------------------- */
-
-struct block_list {
-	size_t *blocks;
-	size_t nr, alloc;
-};
-
-static void list_add(struct block_list *list, size_t block)
-{
-	list->blocks = xgrow(list->blocks, &list->alloc, list->nr + 1, sizeof(*list->blocks));
-	list->blocks[list->nr++] = block;
-}
-
-/* Matches what stayed at its address, in one walk through both; the rest goes to the lists. */
-static void match_in_place(const struct snapshot *b, const struct snapshot *a, diff_pair pair,
-			   void *context, struct block_list *rest_b, struct block_list *rest_a)
-{
-	size_t i = 0, k = 0;
-
-	while (i < b->nr_blocks || k < a->nr_blocks) {
-		const struct snap_block *x = i < b->nr_blocks ? &b->blocks[i] : NULL;
-		const struct snap_block *y = k < a->nr_blocks ? &a->blocks[k] : NULL;
-
-		if (x && y && x->address == y->address && x->serial == y->serial)
-			pair(context, i++, k++);
-		else if (!y || (x && x->address <= y->address))
-			list_add(rest_b, i++);
-		else
-			list_add(rest_a, k++);
-	}
-}
-
-static size_t slot_of(uint64_t serial, size_t mask)
-{
-	return (size_t)((serial * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & mask;
-}
-
-/* Matches the rest by serial: what realloc moved. Rests are emptied of what is matched. */
-static void match_moved(const struct snapshot *b, const struct snapshot *a, diff_pair pair,
-			void *context, struct block_list *rest_b, struct block_list *rest_a)
-{
-	size_t mask = 15, left = 0, *table;
-
-	while (mask < 2 * rest_b->nr)
-		mask = 2 * mask + 1;
-	table = xcalloc(mask + 1, sizeof(*table)); /* index into rest_b, plus 1 */
-	for (size_t i = 0; i < rest_b->nr; i++) {
-		size_t slot = slot_of(b->blocks[rest_b->blocks[i]].serial, mask);
-
-		while (table[slot])
-			slot = (slot + 1) & mask;
-		table[slot] = i + 1;
-	}
-	for (size_t k = 0; k < rest_a->nr; k++) {
-		uint64_t serial = a->blocks[rest_a->blocks[k]].serial;
-		size_t slot = slot_of(serial, mask), found = DIFF_NO_BLOCK;
-
-		for (; table[slot] && found == DIFF_NO_BLOCK; slot = (slot + 1) & mask) {
-			size_t i = table[slot] - 1, block = rest_b->blocks[i];
-
-			if (block != DIFF_NO_BLOCK && b->blocks[block].serial == serial) {
-				found = block;
-				rest_b->blocks[i] = DIFF_NO_BLOCK;
-			}
-		}
-		if (found != DIFF_NO_BLOCK)
-			pair(context, found, rest_a->blocks[k]);
-		else
-			rest_a->blocks[left++] = rest_a->blocks[k];
-	}
-	rest_a->nr = left;
-	free(table);
-}
-
-static bool same_image(const struct snapshot *b, const struct snapshot *a)
-{
-	return !memcmp(b->image, a->image, sizeof(b->image));
-}
-
-void diff_match(const struct snapshot *before, const struct snapshot *after, diff_pair pair,
-		void *context)
-{
-	struct block_list rest_b = {0}, rest_a = {0};
-
-	if (!same_image(before, after)) {
-		for (size_t i = 0; i < before->nr_blocks; i++)
-			pair(context, i, DIFF_NO_BLOCK);
-		for (size_t i = 0; i < after->nr_blocks; i++)
-			pair(context, DIFF_NO_BLOCK, i);
-		return;
-	}
-	match_in_place(before, after, pair, context, &rest_b, &rest_a);
-	if (rest_b.nr && rest_a.nr)
-		match_moved(before, after, pair, context, &rest_b, &rest_a);
-	for (size_t i = 0; i < rest_b.nr; i++) {
-		if (rest_b.blocks[i] != DIFF_NO_BLOCK)
-			pair(context, rest_b.blocks[i], DIFF_NO_BLOCK);
-	}
-	for (size_t i = 0; i < rest_a.nr; i++)
-		pair(context, DIFF_NO_BLOCK, rest_a.blocks[i]);
-	free(rest_b.blocks);
-	free(rest_a.blocks);
-}
 
 /* ---- sums -------------------------------------------------------------------------------- */
 
@@ -147,8 +44,7 @@ static struct diff_row *row_of(struct build *w, uint32_t group)
 
 	while (d->nr_rows <= group) {
 		d->rows = xgrow(d->rows, &w->alloc_rows, d->nr_rows + 1, sizeof(*d->rows));
-		d->rows[d->nr_rows] =
-			(struct diff_row){.group = (uint32_t)d->nr_rows, .grown = DIFF_NO_BLOCK};
+		d->rows[d->nr_rows] = (struct diff_row){.group = (uint32_t)d->nr_rows};
 		d->nr_rows++;
 	}
 	return &d->rows[group];
@@ -174,35 +70,40 @@ static void add_to_stack(struct build *w, uint32_t side, const struct snap_block
 }
 
 /* The block of AFTER that says most about how the group grows. */
-static void note_grown(struct build *w, struct diff_row *row, size_t block)
+static void note_grown(struct diff_row *row, const struct snap_block *b)
 {
-	const struct snap_block *blocks = w->snapshots[1]->blocks;
-
-	if (blocks[block].lineage &&
-	    (row->grown == DIFF_NO_BLOCK || blocks[block].size > blocks[row->grown].size))
-		row->grown = block;
+	if (b->lineage && (!row->grown.lineage || b->size > row->grown.size))
+		row->grown = *b;
 }
 
-static void add_single(struct build *w, uint32_t side, size_t block)
+static bool passes(struct build *w, uint32_t side, const struct snap_block *b)
 {
-	const struct snap_block *b = &w->snapshots[side]->blocks[block];
-	struct diff_row *row = row_of(w, grouping_of(w->diff->grouping, side, b));
+	return filter_passes(&w->filters[side], b);
+}
 
+static void add_single(struct build *w, uint32_t side, const struct snap_block *b)
+{
+	struct diff_row *row;
+
+	if (!passes(w, side, b))
+		return;
+	row = row_of(w, grouping_of(w->diff->grouping, side, b));
 	add(side ? &row->sums.after : &row->sums.before, 1, b->size);
 	add(side ? &row->sums.born : &row->sums.freed, 1, b->size);
 	add_to_stack(w, side, b);
 	if (side)
-		note_grown(w, row, block);
+		note_grown(row, b);
 }
 
-static void add_both(struct build *w, size_t before, size_t after)
+static void add_both(struct build *w, const struct snap_block *b, const struct snap_block *a)
 {
-	const struct snap_block *b = &w->snapshots[0]->blocks[before];
-	const struct snap_block *a = &w->snapshots[1]->blocks[after];
-	uint32_t from = grouping_of(w->diff->grouping, 0, b);
-	uint32_t to = grouping_of(w->diff->grouping, 1, a);
 	struct diff_row *row;
+	uint32_t from, to;
 
+	if (!passes(w, 0, b) && !passes(w, 1, a))
+		return;
+	from = grouping_of(w->diff->grouping, 0, b);
+	to = grouping_of(w->diff->grouping, 1, a);
 	/* one of the snapshots may not know the thread any more, or not yet */
 	if (w->by_thread && b->thread)
 		to = from;
@@ -222,27 +123,151 @@ static void add_both(struct build *w, size_t before, size_t after)
 		add(&row->sums.survived, 1, a->size);
 	add_to_stack(w, 0, b);
 	add_to_stack(w, 1, a);
-	note_grown(w, row, after);
+	note_grown(row, a);
 }
 
-static void add_pair(void *context, size_t before, size_t after)
+/* ---- which block is which ---------------------------------------------------------------- */
+
+/* One side on its way: blocks[at .. nr) are there to be looked at, 0 left: the end. */
+struct side {
+	struct block_stream *stream;
+	const struct snap_block *blocks;
+	size_t at, nr;
+	uint64_t taken_ms; /* of the other side: no block that was born later can be there */
+	struct snap_block *loose; /* not at the same place on the other side, but perhaps there */
+	size_t nr_loose, alloc_loose;
+};
+
+static int side_fill(struct side *s, struct hs_error *err)
 {
-	struct build *w = context;
-	bool passes = false;
-
-	if (before != DIFF_NO_BLOCK)
-		passes = filter_passes(&w->filters[0], &w->snapshots[0]->blocks[before]);
-	if (after != DIFF_NO_BLOCK && !passes)
-		passes = filter_passes(&w->filters[1], &w->snapshots[1]->blocks[after]);
-	if (!passes)
-		return;
-	if (before == DIFF_NO_BLOCK)
-		add_single(w, 1, after);
-	else if (after == DIFF_NO_BLOCK)
-		add_single(w, 0, before);
-	else
-		add_both(w, before, after);
+	if (s->at < s->nr)
+		return 0;
+	s->at = 0;
+	return block_stream_next(s->stream, &s->blocks, &s->nr, err);
 }
+
+/*
+ * A block that is on one side only, as far as places go. What was born after the other snapshot was
+ * made is not there; the rest may have been moved by realloc.
+ */
+static void add_loose(struct build *w, struct side *sides, uint32_t side)
+{
+	struct side *s = &sides[side];
+	const struct snap_block *b = &s->blocks[s->at++];
+
+	if (!w->diff->same_image || b->birth_ms > s->taken_ms) {
+		add_single(w, side, b);
+		return;
+	}
+	s->loose = xgrow(s->loose, &s->alloc_loose, s->nr_loose + 1, sizeof(*s->loose));
+	s->loose[s->nr_loose++] = *b;
+}
+
+/* Walks both by address. Most blocks are in both at the same place. */
+static int walk(struct build *w, struct side sides[2], struct hs_error *err)
+{
+	for (;;) {
+		const struct snap_block *x, *y;
+		int ret = side_fill(&sides[0], err);
+
+		if (!ret)
+			ret = side_fill(&sides[1], err);
+		if (ret)
+			return ret;
+		x = sides[0].nr ? &sides[0].blocks[sides[0].at] : NULL;
+		y = sides[1].nr ? &sides[1].blocks[sides[1].at] : NULL;
+		if (!x && !y)
+			return 0;
+		if (x && y && x->address == y->address && x->serial == y->serial &&
+		    w->diff->same_image) {
+			add_both(w, x, y);
+			sides[0].at++;
+			sides[1].at++;
+		} else {
+			add_loose(w, sides, !x || (y && y->address < x->address));
+		}
+	}
+}
+
+/* Serials of different threads differ in their upper bits, those of one thread in the lower. */
+static size_t slot_of(uint64_t serial, size_t mask)
+{
+	uint64_t h = (serial ^ serial >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (size_t)(h ^ h >> 32) & mask;
+}
+
+/* Matches what lies elsewhere by its serial: the side with fewer such blocks goes into a table. */
+static void match_loose(struct build *w, struct side sides[2])
+{
+	uint32_t few = sides[0].nr_loose > sides[1].nr_loose, many = !few;
+	struct snap_block *blocks = sides[few].loose;
+	size_t nr = sides[few].nr_loose, mask = 15, *table;
+	bool *matched = xcalloc(nr + 1, sizeof(*matched));
+
+	while (mask < 2 * nr)
+		mask = 2 * mask + 1;
+	table = xcalloc(mask + 1, sizeof(*table)); /* place in blocks, plus 1 */
+	for (size_t i = 0; i < nr; i++) {
+		size_t slot = slot_of(blocks[i].serial, mask);
+
+		while (table[slot])
+			slot = (slot + 1) & mask;
+		table[slot] = i + 1;
+	}
+	for (size_t k = 0; k < sides[many].nr_loose; k++) {
+		const struct snap_block *b = &sides[many].loose[k];
+		size_t slot = slot_of(b->serial, mask), i;
+
+		while (table[slot] &&
+		       (matched[table[slot] - 1] || blocks[table[slot] - 1].serial != b->serial))
+			slot = (slot + 1) & mask;
+		if (!table[slot]) {
+			add_single(w, many, b);
+			continue;
+		}
+		i = table[slot] - 1;
+		matched[i] = true;
+		add_both(w, few ? b : &blocks[i], few ? &blocks[i] : b);
+	}
+	for (size_t i = 0; i < nr; i++) {
+		if (!matched[i])
+			add_single(w, few, &blocks[i]);
+	}
+	free(table);
+	free(matched);
+}
+
+/*
+ * The latest moment at which a block can have been born that is in the snapshot. The program's
+ * clock may be a tick ahead of what was read; one that went on during the copy may be far ahead.
+ */
+static uint64_t last_birth_ms(const struct snapshot *s)
+{
+	return s->coverage.consistent ? s->taken_ms + HS_TICK_MS : UINT64_MAX;
+}
+
+static int match(struct build *w, struct hs_error *err)
+{
+	struct side sides[2] = {{0}, {0}};
+	int ret = 0;
+
+	for (int i = 0; i < 2 && !ret; i++) {
+		sides[i].taken_ms = last_birth_ms(w->snapshots[!i]);
+		ret = block_stream_open(w->snapshots[i], &sides[i].stream, err);
+	}
+	if (!ret)
+		ret = walk(w, sides, err);
+	if (!ret)
+		match_loose(w, sides);
+	for (int i = 0; i < 2; i++) {
+		block_stream_close(sides[i].stream);
+		free(sides[i].loose);
+	}
+	return ret;
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
 
 static uint64_t stack_weight(const struct stack_sums *s)
 {
@@ -345,7 +370,7 @@ static void build_init(struct build *w, struct diff *d, struct names *const name
 	w->contents = grouping_new(&by_content);
 	for (int i = 0; i < 2; i++) {
 		w->snapshots[i] = names_snapshot(names[i]);
-		filter_side_init(&w->filters[i], filter, names[i], options->now_ms);
+		filter_side_init(&w->filters[i], filter, names[i], w->snapshots[i]->taken_ms);
 		grouping_add(d->grouping, names[i]);
 		grouping_add(w->contents, names[i]);
 	}
@@ -359,21 +384,12 @@ static void build_release(struct build *w)
 	free(w->stacks);
 }
 
-void diff_build(struct diff *d, struct names *before, struct names *after,
-		const struct filter *filter, const struct group_options *options, enum sort_by sort)
+/* Adds the rows up and leaves out those that no block came to; then sorts them. */
+static void finish_rows(struct diff *d, const struct group_options *options, enum sort_by sort)
 {
-	struct names *const names[2] = {before, after};
-	struct row_order order = {NULL, sort, options->by == GROUP_AGE};
-	struct build work;
+	struct row_order order = {d->grouping, sort, options->by == GROUP_AGE};
 	size_t nr = 0;
 
-	memset(d, 0, sizeof(*d));
-	d->grouping = grouping_new(options);
-	order.grouping = d->grouping;
-	build_init(&work, d, names, filter, options);
-	d->same_image = same_image(work.snapshots[0], work.snapshots[1]);
-	diff_match(work.snapshots[0], work.snapshots[1], add_pair, &work);
-	choose_stacks(&work);
 	for (size_t i = 0; i < d->nr_rows; i++) {
 		const struct diff_sums *s = &d->rows[i].sums;
 
@@ -384,7 +400,30 @@ void diff_build(struct diff *d, struct names *before, struct names *after,
 	d->nr_rows = nr;
 	if (nr)
 		qsort_r(d->rows, nr, sizeof(*d->rows), compare_rows, &order);
+}
+
+int diff_build(struct diff *d, struct names *before, struct names *after,
+	       const struct filter *filter, const struct group_options *options, enum sort_by sort,
+	       struct hs_error *err)
+{
+	struct names *const names[2] = {before, after};
+	struct build work;
+	int ret;
+
+	memset(d, 0, sizeof(*d));
+	d->grouping = grouping_new(options);
+	build_init(&work, d, names, filter, options);
+	d->same_image = !memcmp(work.snapshots[0]->image, work.snapshots[1]->image,
+				sizeof(work.snapshots[0]->image));
+	ret = match(&work, err);
+	if (!ret) {
+		choose_stacks(&work);
+		finish_rows(d, options, sort);
+	}
 	build_release(&work);
+	if (ret)
+		diff_release(d);
+	return ret;
 }
 
 void diff_release(struct diff *d)

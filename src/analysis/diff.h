@@ -23,10 +23,11 @@
 
 #include "analysis/group.h"
 #include "analysis/heap.h"
+#include "analysis/snapshot.h"
 
 struct filter;
+struct hs_error;
 struct names;
-struct snapshot;
 
 struct diff_amount {
 	int64_t count, bytes;
@@ -36,14 +37,12 @@ struct diff_sums {
 	struct diff_amount before, after, born, freed, resized, survived;
 };
 
-#define DIFF_NO_BLOCK SIZE_MAX
-
 struct diff_row {
 	uint32_t group;
 	struct diff_sums sums;
 	uint32_t side, stack; /* the stack whose bytes changed most; 0: none */
 	uint32_t nr_stacks; /* 0 where the group says nothing of stacks */
-	size_t grown; /* block of AFTER: the largest that realloc ever resized */
+	struct snap_block grown; /* of AFTER: the largest ever resized; its lineage is 0: none */
 };
 
 struct diff {
@@ -55,23 +54,21 @@ struct diff {
 };
 
 /*
- * Ages, for filters and GROUP_AGE, are counted to options->now_ms on both sides. A block that
- * passes the filter in one of the snapshots is looked at in both.
+ * Reads the blocks of both as streams (block_stream.h): needs memory for those that moved, came and
+ * went, not for those that stayed. 0, or -HS_E_* if a file could not be read or is damaged; then
+ * there is nothing to release.
+ *
+ * For GROUP_AGE ages are counted to options->now_ms on both sides, so that a block does not change
+ * its group by growing older. For the filter they are counted to the moment of the block's own
+ * snapshot; a block that passes in one of the snapshots is looked at in both. So --older leaves out
+ * what was young in the only snapshot that has it, and nothing else.
  */
-void diff_build(struct diff *ret, struct names *before, struct names *after,
-		const struct filter *filter, const struct group_options *options,
-		enum sort_by sort);
+int diff_build(struct diff *ret, struct names *before, struct names *after,
+	       const struct filter *filter, const struct group_options *options, enum sort_by sort,
+	       struct hs_error *err);
 void diff_release(struct diff *diff);
 
 /* No block of the row was born, freed or resized. */
 bool diff_unchanged(const struct diff_sums *sums);
-
-/*
- * Calls back for each block once: of BEFORE only, of AFTER only, or of both (the other is
- * DIFF_NO_BLOCK). Needs little more memory than the blocks that moved, came and went.
- */
-typedef void (*diff_pair)(void *context, size_t before, size_t after);
-void diff_match(const struct snapshot *before, const struct snapshot *after, diff_pair pair,
-		void *context);
 
 #endif

@@ -39,10 +39,29 @@ void snapshot_free(struct snapshot *s)
 	free(s->names);
 	free(s->exe);
 	free(s->dir);
+	if (s->file)
+		snapshot_file_close(s->file);
+	free(s->file);
 	free(s);
 }
 
 /* ---- files ------------------------------------------------------------------------------- */
+
+/* The first column makes room; the others have as many items. */
+static void decode_column(struct snapshot *s, const struct snap_chunk_kind *kind, struct cursor *c,
+			  uint64_t items)
+{
+	uint64_t carry = 0;
+
+	if (kind->id == SNAP_FIRST_COLUMN) {
+		s->blocks = xcalloc(items, sizeof(*s->blocks));
+		s->nr_blocks = items;
+	}
+	if (items != s->nr_blocks)
+		cursor_fail(c, 0, "other number of blocks than of addresses");
+	else
+		kind->column(&carry, c, s->blocks, items);
+}
 
 int snapshot_decode_chunk(const struct snapshot_file *file, const struct hs_chunk *chunk,
 			  const struct snap_chunk_kind *kind, struct snapshot *s,
@@ -62,7 +81,10 @@ int snapshot_decode_chunk(const struct snapshot_file *file, const struct hs_chun
 	if (ret)
 		return ret;
 	c = cursor_of(raw, chunk->raw_bytes);
-	kind->decode(s, &c, chunk->items);
+	if (kind->column)
+		decode_column(s, kind, &c, chunk->items);
+	else
+		kind->decode(s, &c, chunk->items);
 	cursor_end(&c);
 	if (c.bad)
 		ret = hs_error_set(err, HS_E_FORMAT,
@@ -104,14 +126,31 @@ static int missing_chunk(const struct snapshot_file *file, const struct snap_chu
 			    kind->name);
 }
 
-/* Chunks of what a snapshot of totals leaves out. */
-static bool is_of_blocks(const struct snap_chunk_kind *kind)
+int snapshot_damaged(const struct snapshot_file *file, const struct snap_problem *problem,
+		     struct hs_error *err)
 {
-	return (uint8_t)kind->id == 'B' || kind->id == HS_CHUNK_ID('S', 'T', 'E', 'P') ||
-	       kind->id == HS_CHUNK_ID('L', 'I', 'N', 'E');
+	const struct hs_chunk *chunk = snapshot_file_find(file, problem->id);
+
+	return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: chunk '%.4s' at %" PRIu64 ": %s",
+			    file->path, (const char *)chunk->id, chunk->offset, problem->text);
 }
 
-static int decode(const struct snapshot_file *file, bool totals_only, struct snapshot **ret,
+/* How much of a file is read. */
+enum extent {
+	EXTENT_WHOLE,
+	EXTENT_STREAMED, /* the blocks stay where they are */
+	EXTENT_TOTALS, /* neither blocks nor lineages and steps */
+};
+
+static bool is_read(const struct snap_chunk_kind *kind, enum extent extent)
+{
+	if (extent == EXTENT_TOTALS && (kind->id == HS_CHUNK_ID('S', 'T', 'E', 'P') ||
+					kind->id == HS_CHUNK_ID('L', 'I', 'N', 'E')))
+		return false;
+	return extent == EXTENT_WHOLE || !kind->column;
+}
+
+static int decode(const struct snapshot_file *file, enum extent extent, struct snapshot **ret,
 		  struct hs_error *err)
 {
 	struct snapshot *s = xcalloc(1, sizeof(*s));
@@ -119,25 +158,21 @@ static int decode(const struct snapshot_file *file, bool totals_only, struct sna
 	int res = check_unknown(file, s, err);
 
 	s->source = SNAPSHOT_FILE;
-	s->totals_only = totals_only;
+	s->totals_only = extent == EXTENT_TOTALS;
 	s->path = xstrdup(file->path);
 	for (const struct snap_chunk_kind *kind = snap_chunk_kinds; !res && kind->id; kind++) {
 		const struct hs_chunk *chunk = snapshot_file_find(file, kind->id);
 
-		if (totals_only && is_of_blocks(kind))
-			continue;
-		if (chunk)
+		if (!chunk)
+			res = kind->optional ? 0 : missing_chunk(file, kind, err);
+		else if (is_read(kind, extent))
 			res = snapshot_decode_chunk(file, chunk, kind, s, err);
-		else if (!kind->optional)
-			res = missing_chunk(file, kind, err);
+		else if (kind->id == SNAP_FIRST_COLUMN && extent == EXTENT_STREAMED)
+			s->nr_blocks = chunk->items;
 	}
-	if (!res && !snapshot_valid(s, &problem)) {
-		const struct hs_chunk *chunk = snapshot_file_find(file, problem.id);
-
-		res = hs_error_set(err, HS_E_FORMAT,
-				   "'%s' is damaged: chunk '%.4s' at %" PRIu64 ": %s", file->path,
-				   (const char *)chunk->id, chunk->offset, problem.text);
-	}
+	if (!res &&
+	    !(extent == EXTENT_STREAMED ? snapshot_valid_frame : snapshot_valid)(s, &problem))
+		res = snapshot_damaged(file, &problem, err);
 	if (res)
 		snapshot_free(s);
 	else
@@ -147,19 +182,26 @@ static int decode(const struct snapshot_file *file, bool totals_only, struct sna
 
 int snapshot_decode(const struct snapshot_file *file, struct snapshot **ret, struct hs_error *err)
 {
-	return decode(file, false, ret, err);
+	return decode(file, EXTENT_WHOLE, ret, err);
 }
 
-static int open_file(const char *path, bool totals_only, struct snapshot **ret,
+static int open_file(const char *path, enum extent extent, struct snapshot **ret,
 		     struct hs_error *err)
 {
-	struct snapshot_file file;
-	int res = snapshot_file_open(path, &file, err);
+	struct snapshot_file *file = xcalloc(1, sizeof(*file));
+	int res = snapshot_file_open(path, file, err);
 
-	if (res)
+	if (res) {
+		free(file);
 		return res;
-	res = decode(&file, totals_only, ret, err);
-	snapshot_file_close(&file);
+	}
+	res = decode(file, extent, ret, err);
+	if (!res && extent == EXTENT_STREAMED) {
+		(*ret)->file = file;
+		return 0;
+	}
+	snapshot_file_close(file);
+	free(file);
 	return res;
 }
 
@@ -207,16 +249,6 @@ static int open_store(const char *path, struct snapshot **ret, struct hs_error *
 	return res;
 }
 
-int snapshot_open(const char *path, struct snapshot **ret, struct hs_error *err)
-{
-	bool is_store = false;
-	int res = store_is_store(path, &is_store, err);
-
-	if (res)
-		return res;
-	return is_store ? open_store(path, ret, err) : open_file(path, false, ret, err);
-}
-
 /* A store's totals are sums over its blocks: all of it is read, and then let go. */
 static void drop_blocks(struct snapshot *s)
 {
@@ -230,7 +262,8 @@ static void drop_blocks(struct snapshot *s)
 	s->totals_only = true;
 }
 
-int snapshot_open_totals(const char *path, struct snapshot **ret, struct hs_error *err)
+static int open_either(const char *path, enum extent extent, struct snapshot **ret,
+		       struct hs_error *err)
 {
 	bool is_store = false;
 	int res = store_is_store(path, &is_store, err);
@@ -238,9 +271,24 @@ int snapshot_open_totals(const char *path, struct snapshot **ret, struct hs_erro
 	if (res)
 		return res;
 	if (!is_store)
-		return open_file(path, true, ret, err);
+		return open_file(path, extent, ret, err);
 	res = open_store(path, ret, err);
-	if (!res)
+	if (!res && extent == EXTENT_TOTALS)
 		drop_blocks(*ret);
 	return res;
+}
+
+int snapshot_open(const char *path, struct snapshot **ret, struct hs_error *err)
+{
+	return open_either(path, EXTENT_WHOLE, ret, err);
+}
+
+int snapshot_open_totals(const char *path, struct snapshot **ret, struct hs_error *err)
+{
+	return open_either(path, EXTENT_TOTALS, ret, err);
+}
+
+int snapshot_open_to_stream(const char *path, struct snapshot **ret, struct hs_error *err)
+{
+	return open_either(path, EXTENT_STREAMED, ret, err);
 }

@@ -21,6 +21,7 @@
 
 struct hs_error;
 struct name_table;
+struct snapshot_file;
 
 enum snapshot_source {
 	SNAPSHOT_FILE,
@@ -154,6 +155,9 @@ struct snapshot {
 
 	bool totals_only;               /* no blocks, lineages, steps: see snapshot_open_totals() */
 
+	/* The file that blocks are read from one after the other, if blocks is NULL for that reason. */
+	struct snapshot_file *file;
+
 	/*
 	 * Names that are in the snapshot itself, by (module, names_address()); module 0: code made
 	 * at run time. NULL: none.
@@ -177,6 +181,13 @@ int snapshot_open(const char *path, struct snapshot **ret, struct hs_error *err)
  * totals, modules, threads, coverage. That is what a series of hundreds of snapshots needs.
  */
 int snapshot_open_totals(const char *path, struct snapshot **ret, struct hs_error *err);
+
+/*
+ * The same, but the blocks of a file stay where they are: `blocks` is NULL, nr_blocks says how many
+ * there are, and block_stream.h reads and verifies them. For snapshots of many blocks; what needs
+ * the array cannot be used on it.
+ */
+int snapshot_open_to_stream(const char *path, struct snapshot **ret, struct hs_error *err);
 
 /*
  * Writes a snapshot file: aside in the same folder, then renamed. label may be NULL. 0 or -HS_E_*.

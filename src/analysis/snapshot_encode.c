@@ -2,9 +2,7 @@
 /*
  * snapshot_encode.c - what is in the chunks of a snapshot file; heapstory-format(5) describes it.
  *
- * Numbers are varints, mostly of differences, and blocks lie in columns: one field of all blocks
- * after the other, each column a chunk of its own. That packs well, and a reader that wants two
- * fields need not unpack the others.
+ * Numbers are varints, mostly of differences. The blocks are in snapshot_columns.c.
  */
 #include "analysis/snapshot_internal.h"
 
@@ -16,8 +14,7 @@
 #include "util/cursor.h"
 #include "util/name_table.h"
 
-#define MAX_STRING   65536u
-#define SERIAL_COUNT ((UINT64_C(1) << HS_SERIAL_SLOT_SHIFT) - 1)
+#define MAX_STRING 65536u
 
 /* ---- small things ------------------------------------------------------------------------ */
 
@@ -448,159 +445,6 @@ static void decode_lineages(struct snapshot *s, struct cursor *c, uint64_t items
 		cursor_fail(c, c->pos, "steps that no lineage has");
 }
 
-/* ---- blocks, in columns ------------------------------------------------------------------ */
-
-static uint64_t nr_blocks(const struct snapshot *s)
-{
-	return s->nr_blocks;
-}
-
-/* The first column makes room; the others have as many items. */
-static bool same_items(struct snapshot *s, struct cursor *c, uint64_t items)
-{
-	if (items != s->nr_blocks)
-		cursor_fail(c, 0, "other number of blocks than of addresses");
-	return items == s->nr_blocks;
-}
-
-static void encode_addresses(const struct snapshot *s, struct buffer *b)
-{
-	uint64_t address = 0;
-
-	for (size_t i = 0; i < s->nr_blocks; i++) {
-		buffer_add_varint(b, s->blocks[i].address - address);
-		address = s->blocks[i].address;
-	}
-}
-
-static void decode_addresses(struct snapshot *s, struct cursor *c, uint64_t items)
-{
-	uint64_t address = 0;
-
-	s->blocks = xcalloc(items, sizeof(*s->blocks));
-	s->nr_blocks = items;
-	for (uint64_t i = 0; i < items && !c->bad; i++) {
-		size_t start = c->pos;
-
-		if (__builtin_add_overflow(address, cursor_varint(c), &address))
-			cursor_fail(c, start, "address out of range");
-		s->blocks[i].address = address;
-	}
-}
-
-/* A column that is a field as it is. */
-#define PLAIN_COLUMN(name, field, max)                                                     \
-	static void encode_##name(const struct snapshot *s, struct buffer *b)              \
-	{                                                                                  \
-		for (size_t i = 0; i < s->nr_blocks; i++)                                  \
-			buffer_add_varint(b, s->blocks[i].field);                          \
-	}                                                                                  \
-	static void decode_##name(struct snapshot *s, struct cursor *c, uint64_t items)    \
-	{                                                                                  \
-		for (uint64_t i = 0; same_items(s, c, items) && i < items && !c->bad; i++) \
-			s->blocks[i].field =                                               \
-				(__typeof__(s->blocks[i].field))cursor_varint_max(c, max); \
-	}
-
-PLAIN_COLUMN(sizes, size, UINT64_MAX)
-PLAIN_COLUMN(block_stacks, stack, UINT32_MAX)
-PLAIN_COLUMN(block_threads, thread, UINT32_MAX)
-PLAIN_COLUMN(families, family, UINT16_MAX)
-PLAIN_COLUMN(flags, flags, SNAP_BLOCK_IN_FLIGHT)
-
-/* A column whose field is told as its difference from `base`, an expression in s and i. */
-#define SIGNED_COLUMN(name, field, base)                                                   \
-	static void encode_##name(const struct snapshot *s, struct buffer *b)              \
-	{                                                                                  \
-		for (size_t i = 0; i < s->nr_blocks; i++)                                  \
-			buffer_add_signed(b, difference(s->blocks[i].field, base));        \
-	}                                                                                  \
-	static void decode_##name(struct snapshot *s, struct cursor *c, uint64_t items)    \
-	{                                                                                  \
-		for (uint64_t i = 0; same_items(s, c, items) && i < items && !c->bad; i++) \
-			s->blocks[i].field = (uint64_t)cursor_signed(c) + (base);          \
-	}
-
-SIGNED_COLUMN(usables, usable, s->blocks[i].size)
-SIGNED_COLUMN(births, birth_ms, i ? s->blocks[i - 1].birth_ms : 0)
-
-/* Serials: slots in one column, counts in the other, as neighbours often share the slot. */
-static void encode_slots(const struct snapshot *s, struct buffer *b)
-{
-	for (size_t i = 0; i < s->nr_blocks; i++)
-		buffer_add_varint(b, s->blocks[i].serial >> HS_SERIAL_SLOT_SHIFT);
-}
-
-static void decode_slots(struct snapshot *s, struct cursor *c, uint64_t items)
-{
-	for (uint64_t i = 0; same_items(s, c, items) && i < items && !c->bad; i++)
-		s->blocks[i].serial = cursor_varint_max(c, UINT16_MAX) << HS_SERIAL_SLOT_SHIFT;
-}
-
-static void encode_serials(const struct snapshot *s, struct buffer *b)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < s->nr_blocks; i++) {
-		uint64_t mine = s->blocks[i].serial & SERIAL_COUNT;
-
-		buffer_add_signed(b, difference(mine, count));
-		count = mine;
-	}
-}
-
-static void decode_serials(struct snapshot *s, struct cursor *c, uint64_t items)
-{
-	uint64_t count = 0;
-
-	for (uint64_t i = 0; same_items(s, c, items) && i < items && !c->bad; i++) {
-		size_t start = c->pos;
-
-		count += (uint64_t)cursor_signed(c);
-		if (count > SERIAL_COUNT)
-			cursor_fail(c, start, "serial out of range");
-		s->blocks[i].serial |= count & SERIAL_COUNT;
-	}
-}
-
-/* 0: none; else 1 + the signed difference from the number that would be next, as lineages are
- * mostly in the order of the blocks. */
-static void encode_block_lineages(const struct snapshot *s, struct buffer *b)
-{
-	uint32_t next = 1;
-
-	for (size_t i = 0; i < s->nr_blocks; i++) {
-		int64_t diff = (int64_t)s->blocks[i].lineage - next;
-
-		if (!s->blocks[i].lineage) {
-			buffer_add_byte(b, 0);
-			continue;
-		}
-		buffer_add_varint(b, 1 + (((uint64_t)diff << 1) ^ (diff < 0 ? UINT64_MAX : 0)));
-		next = s->blocks[i].lineage + 1;
-	}
-}
-
-static void decode_block_lineages(struct snapshot *s, struct cursor *c, uint64_t items)
-{
-	uint64_t next = 1;
-
-	for (uint64_t i = 0; same_items(s, c, items) && i < items && !c->bad; i++) {
-		size_t start = c->pos;
-		uint64_t value = cursor_varint(c), lineage;
-
-		if (!value--)
-			continue;
-		lineage = next + ((value >> 1) ^ (value & 1 ? UINT64_MAX : 0));
-		if (!lineage || lineage > s->nr_lineages) {
-			cursor_fail(c, start, "lineage out of range");
-			return;
-		}
-		s->blocks[i].lineage = (uint32_t)lineage;
-		next = lineage + 1;
-	}
-}
-
 /* ---- names ------------------------------------------------------------------------------- */
 
 static uint64_t nr_names(const struct snapshot *s)
@@ -628,14 +472,24 @@ static void decode_names(struct snapshot *s, struct cursor *c, uint64_t items)
 
 /* ---- all --------------------------------------------------------------------------------- */
 
-#define ANY_KIND(a, b, c, d, min, name, optional, items, what)                                    \
-	{                                                                                         \
-		HS_CHUNK_ID(a, b, c, d), min, name, optional, items, encode_##what, decode_##what \
+static uint64_t nr_blocks(const struct snapshot *s)
+{
+	return s->nr_blocks;
+}
+
+#define ANY_KIND(a, b, c, d, min, name, optional, items, what)                                     \
+	{                                                                                          \
+		HS_CHUNK_ID(a, b, c, d), min, name, optional, items, encode_##what, decode_##what, \
+			NULL                                                                       \
 	}
-#define KIND(a, b, c, d, min, name, items, what) \
-	ANY_KIND(a, b, c, d, min, name, false, items, what)
+#define KIND(a, b, c, d, min, name, items, what) ANY_KIND(a, b, c, d, min, name, false, items, what)
 #define OPTIONAL_KIND(a, b, c, d, min, name, items, what) \
 	ANY_KIND(a, b, c, d, min, name, true, items, what)
+#define COLUMN(a, b, c, d, name, what)                                                        \
+	{                                                                                     \
+		HS_CHUNK_ID(a, b, c, d), 1, name, false, nr_blocks, snap_encode_##what, NULL, \
+			snap_decode_##what                                                    \
+	}
 
 const struct snap_chunk_kind snap_chunk_kinds[] = {
 	KIND('M', 'E', 'T', 'A', 82, "process and coverage", one_item, meta),
@@ -646,19 +500,19 @@ const struct snap_chunk_kind snap_chunk_kinds[] = {
 	KIND('M', 'S', 'G', 'S', 1, "messages", nr_messages, messages),
 	KIND('S', 'T', 'E', 'P', 3, "steps", nr_steps, steps),
 	KIND('L', 'I', 'N', 'E', 9, "lineages", nr_lineages, lineages),
-	KIND('B', 'A', 'D', 'R', 1, "block addresses", nr_blocks, addresses),
-	KIND('B', 'S', 'I', 'Z', 1, "block sizes", nr_blocks, sizes),
-	KIND('B', 'U', 'S', 'A', 1, "block usable sizes", nr_blocks, usables),
-	KIND('B', 'S', 'L', 'T', 1, "block thread slots", nr_blocks, slots),
-	KIND('B', 'S', 'E', 'R', 1, "block serials", nr_blocks, serials),
-	KIND('B', 'B', 'I', 'R', 1, "block births", nr_blocks, births),
-	KIND('B', 'S', 'T', 'K', 1, "block stacks", nr_blocks, block_stacks),
-	KIND('B', 'T', 'H', 'R', 1, "block threads", nr_blocks, block_threads),
-	KIND('B', 'L', 'I', 'N', 1, "block lineages", nr_blocks, block_lineages),
-	KIND('B', 'F', 'A', 'M', 1, "block families", nr_blocks, families),
-	KIND('B', 'F', 'L', 'G', 1, "block flags", nr_blocks, flags),
+	COLUMN('B', 'A', 'D', 'R', "block addresses", addresses),
+	COLUMN('B', 'S', 'I', 'Z', "block sizes", sizes),
+	COLUMN('B', 'U', 'S', 'A', "block usable sizes", usables),
+	COLUMN('B', 'S', 'L', 'T', "block thread slots", slots),
+	COLUMN('B', 'S', 'E', 'R', "block serials", serials),
+	COLUMN('B', 'B', 'I', 'R', "block births", births),
+	COLUMN('B', 'S', 'T', 'K', "block stacks", block_stacks),
+	COLUMN('B', 'T', 'H', 'R', "block threads", block_threads),
+	COLUMN('B', 'L', 'I', 'N', "block lineages", block_lineages),
+	COLUMN('B', 'F', 'A', 'M', "block families", families),
+	COLUMN('B', 'F', 'L', 'G', "block flags", flags),
 	OPTIONAL_KIND('N', 'A', 'M', 'S', NAME_TABLE_MIN_BYTES, "names", nr_names, names),
-	{0, 0, NULL, false, NULL, NULL, NULL},
+	{0, 0, NULL, false, NULL, NULL, NULL, NULL},
 };
 
 const struct snap_chunk_kind *snap_chunk_kind(uint32_t id)

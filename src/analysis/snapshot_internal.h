@@ -14,6 +14,11 @@ struct cursor;
 
 #define SNAP_PROBLEM_LEN 256u
 
+struct snap_problem {
+	uint32_t id; /* HS_CHUNK_ID of the chunk that is to blame */
+	char text[SNAP_PROBLEM_LEN];
+};
+
 /* ---- snapshot_encode.c: the chunks of a snapshot file ---- */
 
 struct snap_chunk_kind {
@@ -25,9 +30,12 @@ struct snap_chunk_kind {
 	void (*encode)(const struct snapshot *s, struct buffer *b);
 	/*
 	 * Fills its part of s; what is malformed makes the cursor bad. Kinds are decoded in the
-	 * order of the table, so that counts are known before what refers to them.
+	 * order of the table, so that counts are known before what refers to them. NULL where the
+	 * kind is a column of the blocks.
 	 */
 	void (*decode)(struct snapshot *s, struct cursor *c, uint64_t items);
+	/* Fills its field of the next nr blocks; *carry, 0 at first, is its own. Or NULL. */
+	void (*column)(uint64_t *carry, struct cursor *c, struct snap_block *blocks, size_t nr);
 };
 
 /* All kinds, in order; ends with id 0. A file has one chunk of each, but for the optional ones. */
@@ -35,6 +43,28 @@ extern const struct snap_chunk_kind snap_chunk_kinds[];
 
 /* The kind with this id, or NULL. */
 const struct snap_chunk_kind *snap_chunk_kind(uint32_t id);
+
+/* The kind of the block addresses: the first of the columns, whose items say how many blocks. */
+#define SNAP_FIRST_COLUMN HS_CHUNK_ID('B', 'A', 'D', 'R')
+
+/* ---- snapshot_columns.c: of the blocks ---- */
+
+#define SNAP_COLUMN(what)                                                                     \
+	void snap_encode_##what(const struct snapshot *s, struct buffer *b);                  \
+	void snap_decode_##what(uint64_t *carry, struct cursor *c, struct snap_block *blocks, \
+				size_t nr)
+
+SNAP_COLUMN(addresses);
+SNAP_COLUMN(sizes);
+SNAP_COLUMN(usables);
+SNAP_COLUMN(slots);
+SNAP_COLUMN(serials);
+SNAP_COLUMN(births);
+SNAP_COLUMN(block_stacks);
+SNAP_COLUMN(block_threads);
+SNAP_COLUMN(block_lineages);
+SNAP_COLUMN(families);
+SNAP_COLUMN(flags);
 
 /* ---- snapshot.c ---- */
 
@@ -44,19 +74,36 @@ int snapshot_decode_chunk(const struct snapshot_file *file, const struct hs_chun
 			  struct hs_error *err);
 /* Reads all of a file; the result has passed snapshot_valid(). On success the caller owns *ret. */
 int snapshot_decode(const struct snapshot_file *file, struct snapshot **ret, struct hs_error *err);
+/* What is said of a snapshot with this problem; -HS_E_FORMAT. */
+int snapshot_damaged(const struct snapshot_file *file, const struct snap_problem *problem,
+		     struct hs_error *err);
 
 /* ---- snapshot_validate.c ---- */
-
-struct snap_problem {
-	uint32_t id; /* HS_CHUNK_ID of the chunk that is to blame */
-	char text[SNAP_PROBLEM_LEN];
-};
 
 /*
  * Every number in range, every order kept, every sum right. False if not, with the first problem
  * found. Assumes only that the arrays have the lengths that the snapshot says.
  */
 bool snapshot_valid(const struct snapshot *s, struct snap_problem *ret_problem);
+/* The same of everything but the blocks and what is said of them. */
+bool snapshot_valid_frame(const struct snapshot *s, struct snap_problem *ret_problem);
+
+/* The same of the blocks, some at a time. */
+struct snap_block_checks {
+	const struct snapshot *s;
+	size_t nr; /* blocks so far */
+	uint64_t address; /* of the last one */
+	uint64_t end; /* of those that are not in flight */
+	uint64_t *count, *bytes; /* by stack */
+};
+
+void snap_block_checks_init(struct snap_block_checks *c, const struct snapshot *s);
+void snap_block_checks_release(struct snap_block_checks *c);
+/* Each of the next nr blocks is in order and refers to what is there. */
+bool snap_block_checks_add(struct snap_block_checks *c, const struct snap_block *blocks, size_t nr,
+			   struct snap_problem *ret_problem);
+/* After the last one: the sums of stacks and snapshot are those of the blocks. */
+bool snap_block_checks_end(const struct snap_block_checks *c, struct snap_problem *ret_problem);
 
 /* ---- snapshot_nodes.c: finding nodes by (parent, pc, module) ---- */
 

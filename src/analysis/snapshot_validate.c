@@ -136,6 +136,23 @@ static bool valid_lineages(const struct snapshot *s, struct snap_problem *p)
 	return true;
 }
 
+/* ---- blocks ------------------------------------------------------------------------------ */
+
+void snap_block_checks_init(struct snap_block_checks *c, const struct snapshot *s)
+{
+	*c = (struct snap_block_checks){
+		.s = s,
+		.count = xcalloc(s->nr_stacks, sizeof(*c->count)),
+		.bytes = xcalloc(s->nr_stacks, sizeof(*c->bytes)),
+	};
+}
+
+void snap_block_checks_release(struct snap_block_checks *c)
+{
+	free(c->count);
+	free(c->bytes);
+}
+
 static uint64_t block_span(const struct snap_block *b)
 {
 	uint64_t span = b->usable > b->size ? b->usable : b->size;
@@ -143,75 +160,100 @@ static uint64_t block_span(const struct snap_block *b)
 	return span ? span : 1;
 }
 
-static bool valid_blocks(const struct snapshot *s, struct snap_problem *p)
+static bool valid_place(const struct snap_block_checks *c, const struct snap_block *b,
+			struct snap_problem *p)
 {
-	uint64_t end = 0; /* of the blocks so far that are not in flight */
+	uint32_t id = SNAP_FIRST_COLUMN;
 
-	for (size_t i = 0; i < s->nr_blocks; i++) {
-		const struct snap_block *b = &s->blocks[i];
+	if (b->address >= ADDRESS_END || block_span(b) >= ADDRESS_END)
+		return bad(p, id, "block %zu of %" PRIu64 " bytes lies at 0x%" PRIx64, c->nr,
+			   b->size, b->address);
+	if (b->address < c->address)
+		return bad(p, id, "block %zu lies before block %zu", c->nr, c->nr - 1);
+	if (b->address < c->end)
+		return bad(p, id,
+			   "block %zu at 0x%" PRIx64 " overlaps one before, which ends at "
+			   "0x%" PRIx64,
+			   c->nr, b->address, c->end);
+	return true;
+}
 
-		if (b->address >= ADDRESS_END || block_span(b) >= ADDRESS_END)
-			return bad(p, HS_CHUNK_ID('B', 'A', 'D', 'R'),
-				   "block %zu of %" PRIu64 " bytes lies at 0x%" PRIx64, i, b->size,
-				   b->address);
-		if (i && b->address < s->blocks[i - 1].address)
-			return bad(p, HS_CHUNK_ID('B', 'A', 'D', 'R'),
-				   "block %zu lies before block %zu", i, i - 1);
-		if (b->address < end)
-			return bad(p, HS_CHUNK_ID('B', 'A', 'D', 'R'),
-				   "block %zu at 0x%" PRIx64 " overlaps one before, which ends at "
-				   "0x%" PRIx64,
-				   i, b->address, end);
+static bool valid_numbers(const struct snap_block_checks *c, const struct snap_block *b,
+			  struct snap_problem *p)
+{
+	const struct snapshot *s = c->s;
+
+	if (b->stack >= s->nr_stacks)
+		return bad(p, HS_CHUNK_ID('B', 'S', 'T', 'K'),
+			   "block %zu has stack %u, expected less than %zu", c->nr, b->stack,
+			   s->nr_stacks);
+	if (b->thread && b->thread >= s->nr_threads)
+		return bad(p, HS_CHUNK_ID('B', 'T', 'H', 'R'),
+			   "block %zu has thread %u, expected less than %zu", c->nr, b->thread,
+			   s->nr_threads);
+	if (b->lineage > s->nr_lineages)
+		return bad(p, HS_CHUNK_ID('B', 'L', 'I', 'N'),
+			   "block %zu has lineage %u, expected %zu at most", c->nr, b->lineage,
+			   s->nr_lineages);
+	if (b->family >= HS_NR_FAMILIES)
+		return bad(p, HS_CHUNK_ID('B', 'F', 'A', 'M'),
+			   "block %zu has family %u, expected less than %u", c->nr, b->family,
+			   HS_NR_FAMILIES);
+	return true;
+}
+
+bool snap_block_checks_add(struct snap_block_checks *c, const struct snap_block *blocks, size_t nr,
+			   struct snap_problem *p)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const struct snap_block *b = &blocks[i];
+
+		if (!valid_place(c, b, p) || !valid_numbers(c, b, p))
+			return false;
+		c->address = b->address;
 		if (!(b->flags & SNAP_BLOCK_IN_FLIGHT))
-			end = b->address + block_span(b);
-		if (b->stack >= s->nr_stacks)
-			return bad(p, HS_CHUNK_ID('B', 'S', 'T', 'K'),
-				   "block %zu has stack %u, expected less than %zu", i, b->stack,
-				   s->nr_stacks);
-		if (b->thread && b->thread >= s->nr_threads)
-			return bad(p, HS_CHUNK_ID('B', 'T', 'H', 'R'),
-				   "block %zu has thread %u, expected less than %zu", i, b->thread,
-				   s->nr_threads);
-		if (b->lineage > s->nr_lineages)
-			return bad(p, HS_CHUNK_ID('B', 'L', 'I', 'N'),
-				   "block %zu has lineage %u, expected %zu at most", i, b->lineage,
-				   s->nr_lineages);
-		if (b->family >= HS_NR_FAMILIES)
-			return bad(p, HS_CHUNK_ID('B', 'F', 'A', 'M'),
-				   "block %zu has family %u, expected less than %u", i, b->family,
-				   HS_NR_FAMILIES);
+			c->end = b->address + block_span(b);
+		c->count[b->stack]++;
+		c->bytes[b->stack] += b->size;
+		c->nr++;
 	}
 	return true;
 }
 
-/* Blocks of each stack = live totals of the stack. */
-static bool valid_live_totals(const struct snapshot *s, struct snap_problem *p)
+bool snap_block_checks_end(const struct snap_block_checks *c, struct snap_problem *p)
 {
-	uint64_t *count = xcalloc(s->nr_stacks, 2 * sizeof(*count)), *bytes = count + s->nr_stacks;
-	bool good = true;
+	const struct snapshot *s = c->s;
 
-	for (size_t i = 0; i < s->nr_blocks; i++) {
-		count[s->blocks[i].stack]++;
-		bytes[s->blocks[i].stack] += s->blocks[i].size;
-	}
-	for (size_t i = 0; good && i < s->nr_stacks; i++) {
+	for (size_t i = 0; i < s->nr_stacks; i++) {
 		const struct snap_stack *st = &s->stacks[i];
 
-		if (st->live_count != count[i] || st->live_bytes != bytes[i])
-			good = bad(p, HS_CHUNK_ID('S', 'T', 'A', 'K'),
+		if (st->live_count != c->count[i] || st->live_bytes != c->bytes[i])
+			return bad(p, HS_CHUNK_ID('S', 'T', 'A', 'K'),
 				   "stack %zu has %" PRIu64 " live blocks of %" PRIu64
 				   " bytes, expected %" PRIu64 " of %" PRIu64,
-				   i, st->live_count, st->live_bytes, count[i], bytes[i]);
+				   i, st->live_count, st->live_bytes, c->count[i], c->bytes[i]);
 	}
-	free(count);
+	return true;
+}
+
+static bool valid_blocks(const struct snapshot *s, struct snap_problem *p)
+{
+	struct snap_block_checks checks;
+	bool good;
+
+	snap_block_checks_init(&checks, s);
+	good = snap_block_checks_add(&checks, s->blocks, s->nr_blocks, p) &&
+	       snap_block_checks_end(&checks, p);
+	snap_block_checks_release(&checks);
 	return good;
 }
+
+/* ---- all --------------------------------------------------------------------------------- */
 
 /* Sums of stacks = totals. */
 static bool valid_sums(const struct snapshot *s, struct snap_problem *p)
 {
 	struct snap_stack sum = {.node = 0};
-	bool good = true;
 
 	for (size_t i = 0; i < s->nr_stacks; i++) {
 		const struct snap_stack *st = &s->stacks[i];
@@ -225,25 +267,32 @@ static bool valid_sums(const struct snapshot *s, struct snap_problem *p)
 	if (sum.live_count != s->live_count || sum.live_bytes != s->live_bytes ||
 	    sum.born_count != s->born_count || sum.born_bytes != s->born_bytes ||
 	    sum.temporary != s->temporary)
-		good = bad(p, HS_CHUNK_ID('M', 'E', 'T', 'A'),
+		return bad(p, HS_CHUNK_ID('M', 'E', 'T', 'A'),
 			   "%" PRIu64 " live blocks of %" PRIu64 " bytes in all, expected %" PRIu64
 			   " of %" PRIu64,
 			   s->live_count, s->live_bytes, sum.live_count, sum.live_bytes);
-	if (good && s->coverage.blocks_without_stack != s->stacks[0].live_count)
-		good = bad(p, HS_CHUNK_ID('M', 'E', 'T', 'A'),
+	if (s->coverage.blocks_without_stack != s->stacks[0].live_count)
+		return bad(p, HS_CHUNK_ID('M', 'E', 'T', 'A'),
 			   "%" PRIu64 " blocks without stack, expected %" PRIu64,
 			   s->coverage.blocks_without_stack, s->stacks[0].live_count);
-	return good;
+	return true;
+}
+
+static bool valid_arrays(const struct snapshot *s, struct snap_problem *p)
+{
+	if (!s->nr_threads)
+		return bad(p, HS_CHUNK_ID('T', 'H', 'R', 'D'), "0 threads, expected 1 or more");
+	return valid_meta(s, p) && valid_modules(s, p) && valid_nodes(s, p) && valid_stacks(s, p) &&
+	       valid_lineages(s, p);
+}
+
+bool snapshot_valid_frame(const struct snapshot *s, struct snap_problem *ret_problem)
+{
+	return valid_arrays(s, ret_problem) && valid_sums(s, ret_problem);
 }
 
 bool snapshot_valid(const struct snapshot *s, struct snap_problem *ret_problem)
 {
-	if (!s->nr_threads)
-		return bad(ret_problem, HS_CHUNK_ID('T', 'H', 'R', 'D'),
-			   "0 threads, expected 1 or more");
-	return valid_meta(s, ret_problem) && valid_modules(s, ret_problem) &&
-	       valid_nodes(s, ret_problem) && valid_stacks(s, ret_problem) &&
-	       (s->totals_only || (valid_lineages(s, ret_problem) && valid_blocks(s, ret_problem) &&
-				   valid_live_totals(s, ret_problem))) &&
-	       valid_sums(s, ret_problem);
+	return valid_arrays(s, ret_problem) &&
+	       (s->totals_only || valid_blocks(s, ret_problem)) && valid_sums(s, ret_problem);
 }

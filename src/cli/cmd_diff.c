@@ -15,6 +15,7 @@
 #include "reports/rows.h"
 #include "symbolizer/symbolizer.h"
 #include "util/alloc.h"
+#include "util/error.h"
 
 struct diff_options {
 	double per; /* 0: not given */
@@ -95,7 +96,7 @@ static json_t *target_of(const struct source *sources, const struct diff_options
 	return o;
 }
 
-static void print(struct source *sources, struct read_options *o, const struct diff_options *mine)
+static int print(struct source *sources, struct read_options *o, const struct diff_options *mine)
 {
 	struct names *const names[2] = {sources[0].names, sources[1].names};
 	uint64_t taken[2] = {sources[0].snapshot->taken_ms, sources[1].snapshot->taken_ms};
@@ -119,12 +120,17 @@ static void print(struct source *sources, struct read_options *o, const struct d
 		.beneath = o->by == GROUP_STACK ? beneath_stack : beneath_group,
 		.empty = "no difference",
 	};
+	struct hs_error err = {0};
 	struct report report;
 	struct diff diff;
 	size_t shown = 0, left = 0;
+	int ret = diff_build(&diff, names[0], names[1], &o->filter, &by, o->sort, &err);
 
-	diff_build(&diff, names[0], names[1], &o->filter, &by, o->sort);
 	progress_stop();
+	if (ret) {
+		free(title);
+		return say_error(&err);
+	}
 	report_begin(&report, &style, "diff", &view, target_of(sources, mine),
 		     coverage_of(&diff, sources), rows_diff_totals(&diff, mine->per));
 	for (size_t i = 0; i < diff.nr_rows; i++) {
@@ -139,6 +145,7 @@ static void print(struct source *sources, struct read_options *o, const struct d
 	report_end(&report, left);
 	diff_release(&diff);
 	free(title);
+	return EXIT_DONE;
 }
 
 static int run(int argc, char **argv)
@@ -159,11 +166,11 @@ static int run(int argc, char **argv)
 	if (status)
 		goto out;
 	symbolizer = symbolizer_for(&o);
-	status = source_open(&sources[0], o.operands[0], symbolizer);
+	status = source_open_to_stream(&sources[0], o.operands[0], symbolizer);
 	if (!status)
-		status = source_open(&sources[1], o.operands[1], symbolizer);
+		status = source_open_to_stream(&sources[1], o.operands[1], symbolizer);
 	if (!status)
-		print(sources, &o, &mine);
+		status = print(sources, &o, &mine);
 out:
 	source_close(&sources[0]);
 	source_close(&sources[1]);

@@ -23,20 +23,32 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-int source_open(struct source *source, const char *target, struct symbolizer *symbolizer)
+typedef int (*snapshot_opener)(const char *path, struct snapshot **ret, struct hs_error *err);
+
+static int open_by(struct source *source, const char *target, struct symbolizer *symbolizer,
+		   snapshot_opener opener)
 {
 	struct hs_error err = {0};
 	char path[PATH_MAX];
 
 	memset(source, 0, sizeof(*source));
 	progress_start();
-	if (target_find(target, path, sizeof(path), &err) ||
-	    snapshot_open(path, &source->snapshot, &err))
+	if (target_find(target, path, sizeof(path), &err) || opener(path, &source->snapshot, &err))
 		return say_error(&err);
 	bake_jit(source->snapshot);
 	source->lookup = lookup_new(source->snapshot, symbolizer);
 	source->names = names_new(source->snapshot, lookup_names, source->lookup);
 	return 0;
+}
+
+int source_open(struct source *source, const char *target, struct symbolizer *symbolizer)
+{
+	return open_by(source, target, symbolizer, snapshot_open);
+}
+
+int source_open_to_stream(struct source *source, const char *target, struct symbolizer *symbolizer)
+{
+	return open_by(source, target, symbolizer, snapshot_open_to_stream);
 }
 
 void source_close(struct source *source)

@@ -24,6 +24,8 @@ struct source {
 
 /* Opens a TARGET. 0, or EXIT_TROUBLE and said. symbolizer must outlive the source. */
 int source_open(struct source *source, const char *target, struct symbolizer *symbolizer);
+/* The same, but the blocks of a file stay there: see snapshot_open_to_stream(). */
+int source_open_to_stream(struct source *source, const char *target, struct symbolizer *symbolizer);
 /* Coverage of the report on a source: a new reference. names: tell also which modules have none. */
 json_t *source_coverage(struct source *source, bool names);
 /* Adds to a coverage a note for each module of the program's own that has no names. */

@@ -30,8 +30,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file is little-en
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-static int read_at(const struct snapshot_file *file, void *buf, uint64_t len, uint64_t off,
-		   struct hs_error *err)
+int snapshot_file_read(const struct snapshot_file *file, void *buf, uint64_t len, uint64_t off,
+		       struct hs_error *err)
 {
 	char *p = buf;
 
@@ -93,7 +93,7 @@ static int check_entry(const struct snapshot_file *file, size_t nr, uint64_t exp
 	if (c->offset != expected)
 		return hs_error_set(err, HS_E_FORMAT,
 				    "'%s' is damaged: chunk %zu lies at %" PRIu64 ", expected "
-										  "%" PRIu64,
+				    "%" PRIu64,
 				    file->path, nr, c->offset, expected);
 	if (c->bytes > file->size - c->offset)
 		return hs_error_set(err, HS_E_FORMAT,
@@ -104,13 +104,13 @@ static int check_entry(const struct snapshot_file *file, size_t nr, uint64_t exp
 	    (c->raw_bytes - HS_CHUNK_FREE_BYTES) / HS_CHUNK_MAX_RATIO > c->bytes)
 		return hs_error_set(err, HS_E_FORMAT,
 				    "'%s' is damaged: chunk %zu claims %" PRIu64 " bytes out of "
-										 "%" PRIu64,
+				    "%" PRIu64,
 				    file->path, nr, c->raw_bytes, c->bytes);
 	if (c->items > c->raw_bytes)
 		return hs_error_set(err, HS_E_FORMAT,
 				    "'%s' is damaged: chunk %zu claims %" PRIu64 " items in "
-										 "%" PRIu64 " byte"
-											    "s",
+				    "%" PRIu64 " byte"
+				    "s",
 				    file->path, nr, c->items, c->raw_bytes);
 	for (size_t i = 0; i < nr; i++) {
 		if (!memcmp(file->chunks[i].id, c->id, sizeof(c->id)))
@@ -136,7 +136,7 @@ static int check_table(const struct snapshot_file *file, const struct hs_file_tr
 	if (expected != trailer->table_off)
 		return hs_error_set(err, HS_E_FORMAT,
 				    "'%s' is damaged: the chunks end at %" PRIu64 ", expected "
-										  "%" PRIu64,
+				    "%" PRIu64,
 				    file->path, expected, trailer->table_off);
 	return 0;
 }
@@ -148,7 +148,7 @@ static int check_sum(const struct snapshot_file *file, const struct hs_file_trai
 	uint8_t header[MAX_HEADER];
 	XXH3_state_t *state;
 	uint64_t sum;
-	int ret = read_at(file, header, file->header.header_size, 0, err);
+	int ret = snapshot_file_read(file, header, file->header.header_size, 0, err);
 
 	if (ret)
 		return ret;
@@ -179,7 +179,7 @@ static int read_table(struct snapshot_file *file, struct hs_error *err)
 		return hs_error_set(err, HS_E_FORMAT, "'%s' is cut short: %" PRIu64 " bytes",
 				    file->path, file->size);
 	trailer_off = file->size - sizeof(trailer);
-	ret = read_at(file, &trailer, sizeof(trailer), trailer_off, err);
+	ret = snapshot_file_read(file, &trailer, sizeof(trailer), trailer_off, err);
 	if (ret)
 		return ret;
 	if (memcmp(trailer.magic, HS_FILE_END_MAGIC, sizeof(trailer.magic)))
@@ -197,7 +197,7 @@ static int read_table(struct snapshot_file *file, struct hs_error *err)
 				    trailer.table_off);
 	file->nr_chunks = trailer.nr_chunks;
 	file->chunks = xcalloc(file->nr_chunks, sizeof(*file->chunks));
-	ret = read_at(file, file->chunks, table_bytes, trailer.table_off, err);
+	ret = snapshot_file_read(file, file->chunks, table_bytes, trailer.table_off, err);
 	if (!ret)
 		ret = check_sum(file, &trailer, err);
 	return ret ? ret : check_table(file, &trailer, err);
@@ -207,7 +207,7 @@ static int read_file(struct snapshot_file *file, struct hs_error *err)
 {
 	size_t have = file->size < sizeof(file->header) ? (size_t)file->size : sizeof(file->header);
 	size_t magic = have < sizeof(file->header.magic) ? have : sizeof(file->header.magic);
-	int ret = read_at(file, &file->header, have, 0, err);
+	int ret = snapshot_file_read(file, &file->header, have, 0, err);
 
 	if (ret)
 		return ret;
@@ -281,8 +281,9 @@ const struct hs_chunk *snapshot_file_find(const struct snapshot_file *file, uint
 	return NULL;
 }
 
-static int damaged(const struct snapshot_file *file, const struct hs_chunk *chunk,
-		   struct hs_error *err, const char *problem, uint64_t found, uint64_t expected)
+int snapshot_file_damaged(const struct snapshot_file *file, const struct hs_chunk *chunk,
+			  const char *problem, uint64_t found, uint64_t expected,
+			  struct hs_error *err)
 {
 	return hs_error_set(err, HS_E_FORMAT,
 			    "'%s' is damaged: chunk '%.4s' at %" PRIu64 ": %s %" PRIx64 ", "
@@ -300,17 +301,19 @@ static int unpack(const struct snapshot_file *file, const struct hs_chunk *chunk
 
 	if (chunk->codec == HS_CODEC_STORED) {
 		if (chunk->bytes != chunk->raw_bytes)
-			return damaged(file, chunk, err, "length", chunk->bytes, chunk->raw_bytes);
+			return snapshot_file_damaged(file, chunk, "length", chunk->bytes,
+						     chunk->raw_bytes, err);
 		return 0;
 	}
 	if (chunk->codec != HS_CODEC_ZSTD)
-		return damaged(file, chunk, err, "coding", chunk->codec, HS_CODEC_ZSTD);
+		return snapshot_file_damaged(file, chunk, "coding", chunk->codec, HS_CODEC_ZSTD,
+					     err);
 	raw = xmalloc(chunk->raw_bytes);
 	n = ZSTD_decompress(raw, chunk->raw_bytes, *packed, chunk->bytes);
 	if (ZSTD_isError(n) || n != chunk->raw_bytes) {
 		free(raw);
-		return damaged(file, chunk, err, "unpacked length", ZSTD_isError(n) ? 0 : n,
-			       chunk->raw_bytes);
+		return snapshot_file_damaged(file, chunk, "unpacked length",
+					     ZSTD_isError(n) ? 0 : n, chunk->raw_bytes, err);
 	}
 	free(*packed);
 	*packed = raw;
@@ -321,13 +324,14 @@ int snapshot_file_load(const struct snapshot_file *file, const struct hs_chunk *
 		       uint8_t **ret, struct hs_error *err)
 {
 	uint8_t *packed = xmalloc(chunk->bytes);
-	int res = read_at(file, packed, chunk->bytes, chunk->offset, err);
+	int res = snapshot_file_read(file, packed, chunk->bytes, chunk->offset, err);
 	uint64_t sum;
 
 	if (!res) {
 		sum = XXH3_64bits(packed, chunk->bytes);
 		if (sum != chunk->checksum)
-			res = damaged(file, chunk, err, "checksum", sum, chunk->checksum);
+			res = snapshot_file_damaged(file, chunk, "checksum", sum, chunk->checksum,
+						    err);
 	}
 	if (!res)
 		res = unpack(file, chunk, &packed, err);

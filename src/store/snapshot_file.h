@@ -47,6 +47,31 @@ uint32_t snapshot_chunk_id(const struct hs_chunk *chunk);
 int snapshot_file_load(const struct snapshot_file *file, const struct hs_chunk *chunk,
 		       uint8_t **ret, struct hs_error *err);
 
+/* len bytes at an offset. 0 or -HS_E_*. */
+int snapshot_file_read(const struct snapshot_file *file, void *buf, uint64_t len, uint64_t off,
+		       struct hs_error *err);
+/* "chunk '....' at N: PROBLEM found, expected expected"; -HS_E_FORMAT. */
+int snapshot_file_damaged(const struct snapshot_file *file, const struct hs_chunk *chunk,
+			  const char *problem, uint64_t found, uint64_t expected,
+			  struct hs_error *err);
+
+/* ---- reading of a chunk piece by piece: snapshot_stream.c ---- */
+
+struct chunk_stream;
+
+/* file and chunk must outlive it. 0 or -HS_E_*; on success chunk_stream_close(). */
+int chunk_stream_open(const struct snapshot_file *file, const struct hs_chunk *chunk,
+		      struct chunk_stream **ret, struct hs_error *err);
+/*
+ * The next len unpacked bytes, or so many as there are: *ret_len < len only behind the last one,
+ * and then length and checksum of the chunk were found right. What came before has not been
+ * checked until then. 0 or -HS_E_*.
+ */
+int chunk_stream_read(struct chunk_stream *stream, void *buf, size_t len, size_t *ret_len,
+		      struct hs_error *err);
+/* NULL is fine. */
+void chunk_stream_close(struct chunk_stream *stream);
+
 /* ---- writing ---- */
 
 struct snapshot_writer {

@@ -116,7 +116,7 @@ static void test_members_of_groups(void **state)
 	json_decref(o);
 	heap_release(&heap);
 
-	diff_build(&diff, m.names, m.names, &none, &by, SORT_DEFAULT);
+	assert_int_equal(diff_build(&diff, m.names, m.names, &none, &by, SORT_DEFAULT, NULL), 0);
 	o = rows_diff(&diff, &diff.rows[0], names, 0);
 	assert_members(o, "key kind class zone count bytes born freed resized survived per_unit "
 			  "stack");

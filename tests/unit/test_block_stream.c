@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_block_stream.c - blocks read from a file batch by batch are those of the whole snapshot,
+ * and what is refused as a whole is refused as a stream.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/block_stream.h"
+#include "analysis/snapshot.h"
+#include "util/alloc.h"
+#include "util/error.h"
+
+#define NR_STACKS  7u
+#define NR_THREADS 4u
+
+static char path[] = "/tmp/test_block_stream.XXXXXX";
+
+static uint64_t state = 1;
+
+static uint64_t random_below(uint64_t below)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state % below;
+}
+
+/* Of any length: 1 to 10 bytes as a varint. */
+static uint64_t random_width(unsigned int bits)
+{
+	return random_below(UINT64_C(1) << random_below(bits + 1));
+}
+
+static void set_sums(struct snapshot *s)
+{
+	for (size_t i = 0; i < s->nr_stacks; i++)
+		s->stacks[i] = (struct snap_stack){.node = 0};
+	s->live_bytes = 0;
+	for (size_t i = 0; i < s->nr_blocks; i++) {
+		s->stacks[s->blocks[i].stack].live_count++;
+		s->stacks[s->blocks[i].stack].live_bytes += s->blocks[i].size;
+		s->live_bytes += s->blocks[i].size;
+	}
+	s->live_count = s->nr_blocks;
+	s->coverage.blocks_without_stack = s->stacks[0].live_count;
+}
+
+static struct snapshot *new_snapshot(size_t nr)
+{
+	struct snapshot *s = xcalloc(1, sizeof(*s));
+	uint64_t address = 4096;
+
+	s->arch = HS_ARCH_X86_64;
+	s->state = HS_STATE_RECORDING;
+	s->nr_modules = s->nr_nodes = 1;
+	s->modules = xcalloc(1, sizeof(*s->modules));
+	s->nodes = xcalloc(1, sizeof(*s->nodes));
+	s->nr_stacks = NR_STACKS;
+	s->stacks = xcalloc(NR_STACKS, sizeof(*s->stacks));
+	s->nr_threads = NR_THREADS;
+	s->threads = xcalloc(NR_THREADS, sizeof(*s->threads));
+	s->nr_lineages = nr;
+	s->lineages = xcalloc(nr + 1, sizeof(*s->lineages));
+	s->nr_blocks = nr;
+	s->blocks = xcalloc(nr + 1, sizeof(*s->blocks));
+	for (size_t i = 0; i < nr; i++) {
+		struct snap_block *b = &s->blocks[i];
+
+		*b = (struct snap_block){
+			.address = address,
+			.size = random_width(30),
+			.serial = random_width(63),
+			.birth_ms = random_width(50),
+			.stack = (uint32_t)random_below(NR_STACKS),
+			.thread = (uint32_t)random_below(NR_THREADS),
+			.lineage = random_below(3) ? 0 : 1 + (uint32_t)random_below(nr),
+			.family = (uint16_t)random_below(HS_NR_FAMILIES),
+			.flags = random_below(50) ? 0 : SNAP_BLOCK_IN_FLIGHT,
+		};
+		b->usable = b->size + random_below(20);
+		address += b->usable + 1 + random_width(30);
+	}
+	set_sums(s);
+	return s;
+}
+
+static void write_snapshot(struct snapshot *s)
+{
+	assert_int_equal(snapshot_write(s, path, NULL, NULL), 0);
+}
+
+/* Reads all; 0, or the first error. The blocks go to *ret, if that is not NULL. */
+static int stream_all(struct snap_block **ret, size_t *ret_nr, struct hs_error *err)
+{
+	const struct snap_block *batch;
+	struct snap_block *blocks = NULL;
+	struct block_stream *stream = NULL;
+	struct snapshot *s = NULL;
+	size_t nr = 1, sum = 0, alloc = 0;
+	int res = snapshot_open_to_stream(path, &s, err);
+
+	if (!res)
+		res = block_stream_open(s, &stream, err);
+	while (!res && nr) {
+		res = block_stream_next(stream, &batch, &nr, err);
+		if (res)
+			break;
+		blocks = xgrow(blocks, &alloc, sum + nr + 1, sizeof(*blocks));
+		memcpy(blocks + sum, batch, nr * sizeof(*blocks));
+		sum += nr;
+	}
+	block_stream_close(stream);
+	snapshot_free(s);
+	if (res || !ret) {
+		free(blocks);
+		return res;
+	}
+	*ret = blocks;
+	*ret_nr = sum;
+	return 0;
+}
+
+static void test_same_blocks(void **unused)
+{
+	static const size_t counts[] = {0, 1, 2, 2047, 2048, 2049, 4096, 30011};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		struct snapshot *s = new_snapshot(counts[i]);
+		struct snap_block *blocks;
+		struct hs_error err;
+		size_t nr;
+
+		write_snapshot(s);
+		if (stream_all(&blocks, &nr, &err))
+			fail_msg("%s", err.text);
+		assert_int_equal(nr, s->nr_blocks);
+		if (nr)
+			assert_memory_equal(blocks, s->blocks, nr * sizeof(*blocks));
+		free(blocks);
+		snapshot_free(s);
+	}
+}
+
+/* A stream over an array is that array. */
+static void test_array(void **unused)
+{
+	struct snapshot *s = new_snapshot(3000);
+	const struct snap_block *batch;
+	struct block_stream *stream;
+	size_t nr;
+
+	(void)unused;
+	assert_int_equal(block_stream_open(s, &stream, NULL), 0);
+	assert_int_equal(block_stream_next(stream, &batch, &nr, NULL), 0);
+	assert_int_equal(nr, 3000);
+	assert_ptr_equal(batch, s->blocks);
+	assert_int_equal(block_stream_next(stream, &batch, &nr, NULL), 0);
+	assert_int_equal(nr, 0);
+	block_stream_close(stream);
+	snapshot_free(s);
+}
+
+/* Whole and streamed, the same file gets the same answer. */
+static void assert_same_verdict(void)
+{
+	struct hs_error whole_err = {0}, stream_err = {0};
+	struct snapshot *s = NULL;
+	int whole = snapshot_open(path, &s, &whole_err);
+	int streamed = stream_all(NULL, NULL, &stream_err);
+
+	if (!whole)
+		snapshot_free(s);
+	if (whole != streamed)
+		fail_msg("whole %d '%s', streamed %d '%s'", whole, whole_err.text, streamed,
+			 stream_err.text);
+}
+
+static void test_damaged_bytes(void **unused)
+{
+	struct snapshot *s = new_snapshot(5000);
+	unsigned char byte, changed;
+	long size;
+	FILE *f;
+
+	(void)unused;
+	write_snapshot(s);
+	f = fopen(path, "r+b");
+	assert_non_null(f);
+	fseek(f, 0, SEEK_END);
+	size = ftell(f);
+	for (int i = 0; i < 400; i++) {
+		long at = (long)random_below((uint64_t)size);
+
+		fseek(f, at, SEEK_SET);
+		assert_int_equal(fread(&byte, 1, 1, f), 1);
+		changed = (unsigned char)(byte ^ 1u << random_below(8));
+		fseek(f, at, SEEK_SET);
+		assert_int_equal(fwrite(&changed, 1, 1, f), 1);
+		fflush(f);
+		assert_true(stream_all(NULL, NULL, NULL) < 0);
+		assert_same_verdict();
+		fseek(f, at, SEEK_SET);
+		assert_int_equal(fwrite(&byte, 1, 1, f), 1);
+		fflush(f);
+	}
+	assert_int_equal(stream_all(NULL, NULL, NULL), 0);
+	fclose(f);
+	snapshot_free(s);
+}
+
+/* The packing is right, what is inside is not. */
+static void refused(struct snapshot *s, const char *text)
+{
+	struct hs_error err = {0};
+
+	write_snapshot(s);
+	assert_int_equal(stream_all(NULL, NULL, &err), -HS_E_FORMAT);
+	if (!strstr(err.text, text))
+		fail_msg("'%s' does not say '%s'", err.text, text);
+	assert_same_verdict();
+}
+
+static void test_wrong_inside(void **unused)
+{
+	struct snapshot *s = new_snapshot(5000);
+	struct snap_block saved = s->blocks[4000];
+
+	(void)unused;
+	s->blocks[4000].flags = 0;
+	s->blocks[4000].usable = UINT64_C(1) << 40;
+	refused(s, "overlaps");
+	s->blocks[4000] = saved;
+	s->blocks[4000].address = UINT64_C(1) << 60;
+	refused(s, "address out of range");
+	s->blocks[4000] = saved;
+	s->blocks[4000].stack = NR_STACKS;
+	refused(s, "block 4000 has stack 7");
+	s->blocks[4000] = saved;
+	s->blocks[4000].thread = NR_THREADS;
+	refused(s, "block 4000 has thread 4");
+	s->blocks[4000] = saved;
+	s->blocks[4000].lineage = 5001;
+	refused(s, "block 4000 has lineage 5001");
+	s->blocks[4000] = saved;
+	s->blocks[4000].family = HS_NR_FAMILIES;
+	refused(s, "block 4000 has family");
+	s->blocks[4000] = saved;
+	s->stacks[1].live_bytes++;
+	s->stacks[2].live_bytes--;
+	refused(s, "stack 1 has");
+	s->live_bytes++;
+	refused(s, "live blocks");
+	snapshot_free(s);
+}
+
+static int make_file(void **unused)
+{
+	int fd = mkstemp(path);
+
+	(void)unused;
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **unused)
+{
+	(void)unused;
+	return unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_same_blocks),
+		cmocka_unit_test(test_array),
+		cmocka_unit_test(test_damaged_bytes),
+		cmocka_unit_test(test_wrong_inside),
+	};
+
+	return cmocka_run_group_tests(tests, make_file, remove_file);
+}
