@@ -275,7 +275,7 @@ deps_test = rustc=rustc redis-server=redis-server redis-cli=redis-tools sqlite3=
 	python3=python3 node=nodejs gdb=gdb valgrind=valgrind strace=strace musl-gcc=musl-tools \
 	clang=clang llvm-nm=llvm heaptrack=heaptrack shellcheck=shellcheck mandoc=mandoc \
 	objcopy=binutils dwz=dwz eu-addr2line=elfutils setpriv=util-linux ps=procps libcmocka-dev \
-	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 \
+	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 debuginfod=debuginfod \
 	libc6-dbg libstdc++6-$(or $(shell g++ -dumpversion 2>/dev/null),12)-dbg
 
 ## deps           installs what is missing for building and testing (Debian, root or sudo)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbolizer/debuginfod.h"
 #include "symbolizer/elf.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
@@ -39,6 +40,7 @@ static void add_dir(struct debug_dirs *dirs, const char *dir, size_t len)
 void debug_dirs_init(struct debug_dirs *dirs, const struct symbolizer_options *options)
 {
 	const char *path = getenv("HEAPSTORY_DEBUG_PATH");
+	char *problem = NULL;
 	size_t i;
 
 	memset(dirs, 0, sizeof(*dirs));
@@ -51,6 +53,10 @@ void debug_dirs_init(struct debug_dirs *dirs, const struct symbolizer_options *o
 		path += len + (path[len] == ':');
 	}
 	add_dir(dirs, SYSTEM_DEBUG_DIR, strlen(SYSTEM_DEBUG_DIR));
+	if (options && options->debuginfod) {
+		dirs->server = debuginfod_new(&problem);
+		free(problem);
+	}
 }
 
 void debug_dirs_release(struct debug_dirs *dirs)
@@ -60,7 +66,16 @@ void debug_dirs_release(struct debug_dirs *dirs)
 	for (i = 0; i < dirs->nr; i++)
 		free(dirs->dirs[i]);
 	free(dirs->dirs);
+	debuginfod_free(dirs->server);
 	memset(dirs, 0, sizeof(*dirs));
+}
+
+char *symbolizer_debuginfod_problem(void)
+{
+	char *problem = NULL;
+
+	debuginfod_free(debuginfod_new(&problem));
+	return problem;
 }
 
 const char *build_id_text(const uint8_t *id, size_t len, char *buf, size_t size)
@@ -131,6 +146,24 @@ static bool try_build_id(const struct symbolizer_module *module, const char *dir
 		return false;
 	if (has_build_id(ret, module->build_id, module->build_id_len))
 		return true;
+	elf_release(ret);
+	return false;
+}
+
+/* From a server, if the user wants that. */
+static bool try_server(const struct debug_dirs *dirs, const struct symbolizer_module *module,
+		       bool executable, struct elf_file *ret)
+{
+	char *path = NULL;
+	bool found;
+
+	if (dirs->server)
+		path = debuginfod_find(dirs->server, module->build_id, module->build_id_len,
+				       executable);
+	found = path && elf_open(ret, path, NULL) >= 0;
+	free(path);
+	if (!found || has_build_id(ret, module->build_id, module->build_id_len))
+		return found;
 	elf_release(ret);
 	return false;
 }
@@ -229,6 +262,8 @@ bool module_file_open(const struct debug_dirs *dirs, const struct symbolizer_mod
 	for (i = 0; i < dirs->nr; i++)
 		if (try_build_id(module, dirs->dirs[i], "", ret))
 			goto found;
+	if (try_server(dirs, module, true, ret))
+		goto found;
 	if (!why && module->build_id_len)
 		why = xasprintf("no file with build id %s for '%s'",
 				build_id_text(module->build_id, module->build_id_len, text,
@@ -354,8 +389,8 @@ static void cut_name(char *path)
 		*slash = '\0';
 }
 
-bool debug_file_open(const struct debug_dirs *dirs, const struct symbolizer_module *module,
-		     struct elf_file *own, struct elf_file *ret)
+static bool find_debug_file(const struct debug_dirs *dirs, const struct symbolizer_module *module,
+			    struct elf_file *own, struct elf_file *ret)
 {
 	char folder[PATH_MAX], real[PATH_MAX], root[64] = "";
 	struct debuglink link;
@@ -381,4 +416,10 @@ bool debug_file_open(const struct debug_dirs *dirs, const struct symbolizer_modu
 		return false;
 	cut_name(real);
 	return strcmp(real, folder) && try_link_around(dirs, module, own, &link, "", real, ret);
+}
+
+bool debug_file_open(const struct debug_dirs *dirs, const struct symbolizer_module *module,
+		     struct elf_file *own, struct elf_file *ret)
+{
+	return find_debug_file(dirs, module, own, ret) || try_server(dirs, module, false, ret);
 }

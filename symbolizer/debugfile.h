@@ -14,12 +14,14 @@
 
 #include "symbolizer/symbolizer.h"
 
+struct debuginfod;
 struct elf_file;
 
 /* Folders of debug files, in the order in which they are searched. */
 struct debug_dirs {
 	char **dirs;
 	size_t nr, alloc;
+	struct debuginfod *server; /* asked after all of them; NULL: not wanted, or not to be had */
 };
 
 /* --debug-dir, $HEAPSTORY_DEBUG_PATH, /usr/lib/debug. */

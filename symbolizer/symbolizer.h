@@ -18,6 +18,7 @@ struct symbolizer_options {
 	const char *const *debug_dirs; /* --debug-dir, in order; then $HEAPSTORY_DEBUG_PATH, /usr/lib/debug */
 	size_t nr_debug_dirs;
 	bool raw_names;                /* do not demangle */
+	bool debuginfod;               /* ask the servers in $DEBUGINFOD_URLS for files, too */
 };
 
 struct symbolizer_module {
@@ -43,7 +44,10 @@ struct symbolizer_frame {
 	bool inlined;                  /* into the frame that follows */
 };
 
-/* options are copied. Never fails. */
+/* Why options->debuginfod would be of no use, as one line for free(); NULL: it would. */
+char *symbolizer_debuginfod_problem(void);
+
+/* options are copied. Never fails; see symbolizer_debuginfod_problem() for what may be missing. */
 struct symbolizer *symbolizer_new(const struct symbolizer_options *options);
 void symbolizer_free(struct symbolizer *symbolizer);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "symbolizer/symbolizer.h"
 #include "util/alloc.h"
 #include "util/units.h"
 
@@ -261,6 +262,19 @@ static int parse_filter(struct filter *f, struct args *a)
 	return 1;
 }
 
+static int parse_debuginfod(struct read_options *o)
+{
+	char *problem = symbolizer_debuginfod_problem();
+
+	if (problem) {
+		say("%s", problem);
+		free(problem);
+		return -1;
+	}
+	o->debuginfod = true;
+	return 1;
+}
+
 static int parse_stacks(struct read_options *o, struct args *a)
 {
 	const char *value;
@@ -274,7 +288,7 @@ static int parse_stacks(struct read_options *o, struct args *a)
 		return 1;
 	}
 	if (args_is(a, "--debuginfod", NULL))
-		return args_not_yet("--debuginfod");
+		return parse_debuginfod(o);
 	if (!args_is(a, "--debug-dir", NULL))
 		return 0;
 	value = args_value(a);

@@ -42,7 +42,7 @@ int args_unknown(const struct args *args, const char *command);
 
 /* Of reading commands; read_options_init() first. */
 struct read_options {
-	bool json, all_frames, raw_names;
+	bool json, all_frames, raw_names, debuginfod;
 	bool has_by, has_sort, has_rows;
 	enum group_by by;
 	enum sort_by sort;
@@ -56,7 +56,7 @@ struct read_options {
 
 /* What a command takes of the common options. */
 enum read_takes {
-	READ_STACKS = 1u << 0, /* --debug-dir, --all-frames, --raw-names */
+	READ_STACKS = 1u << 0, /* --debug-dir, --debuginfod, --all-frames, --raw-names */
 	READ_ROWS = 1u << 1, /* -n */
 	READ_GROUPS = 1u << 2, /* --by, --sort */
 	READ_FILTERS = 1u << 3,
@@ -65,6 +65,7 @@ enum read_takes {
 #define READ_HELP_JSON "  --json               print one JSON object\n"
 #define READ_HELP_STACKS                                                                     \
 	"  --debug-dir DIR      look for debug files here too; may be given several times\n" \
+	"  --debuginfod         ask the servers in $DEBUGINFOD_URLS for files too\n"         \
 	"  --all-frames         show frames of allocators and language runtimes too\n"       \
 	"  --raw-names          do not demangle names of functions\n"
 #define READ_HELP_ROWS "  -n N|all             rows to print (20)\n"

@@ -93,7 +93,7 @@ json_t *source_coverage(struct source *source, bool names)
 struct symbolizer *symbolizer_for(const struct read_options *options)
 {
 	struct symbolizer_options o = {options->debug_dirs, options->nr_debug_dirs,
-				       options->raw_names};
+				       options->raw_names, options->debuginfod};
 
 	return symbolizer_new(&o);
 }
