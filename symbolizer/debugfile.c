@@ -423,3 +423,70 @@ bool debug_file_open(const struct debug_dirs *dirs, const struct symbolizer_modu
 {
 	return find_debug_file(dirs, module, own, ret) || try_server(dirs, module, false, ret);
 }
+
+/* A name of a file, a 0, and the build id of the file. */
+static bool read_altlink(struct elf_file *debug, const char **ret_name,
+			 struct symbolizer_module *ret_wanted)
+{
+	struct elf_section *section = elf_section_named(debug, ".gnu_debugaltlink");
+	const uint8_t *data;
+	size_t len, name_len;
+
+	data = section ? elf_section_data(debug, section, &len) : NULL;
+	if (!data)
+		return false;
+	name_len = strnlen((const char *)data, len);
+	if (!name_len || name_len + 1 >= len || len - name_len - 1 > ELF_BUILD_ID_MAX)
+		return false;
+	*ret_name = (const char *)data;
+	*ret_wanted = (struct symbolizer_module){
+		.build_id = data + name_len + 1,
+		.build_id_len = len - name_len - 1,
+	};
+	return true;
+}
+
+static bool try_alt(const struct symbolizer_module *wanted, const char *folder, const char *name,
+		    struct elf_file *ret)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s%s", folder, name) >= (int)sizeof(path) ||
+	    elf_open(ret, path, NULL) < 0)
+		return false;
+	if (has_build_id(ret, wanted->build_id, wanted->build_id_len))
+		return true;
+	elf_release(ret);
+	return false;
+}
+
+bool alt_file_open(const struct debug_dirs *dirs, struct elf_file *debug, struct elf_file *ret)
+{
+	struct symbolizer_module wanted;
+	const char *name, *base;
+	char folder[PATH_MAX];
+	size_t i;
+
+	if (!read_altlink(debug, &name, &wanted))
+		return false;
+	if (name[0] == '/' && try_alt(&wanted, "", name, ret))
+		return true;
+	if (name[0] != '/' && debug->path && strlen(debug->path) < sizeof(folder)) {
+		/* Its own place, not that of a link to it, is what the name starts from. */
+		if (!realpath(debug->path, folder))
+			strcpy(folder, debug->path);
+		cut_name(folder);
+		strncat(folder, "/", sizeof(folder) - strlen(folder) - 1);
+		if (try_alt(&wanted, folder, name, ret))
+			return true;
+	}
+	base = strrchr(name, '/');
+	base = base ? base + 1 : name;
+	for (i = 0; i < dirs->nr; i++) {
+		snprintf(folder, sizeof(folder), "%s/.dwz/", dirs->dirs[i]);
+		if (try_alt(&wanted, folder, base, ret) ||
+		    try_build_id(&wanted, dirs->dirs[i], ".debug", ret))
+			return true;
+	}
+	return try_server(dirs, &wanted, false, ret);
+}

@@ -43,6 +43,13 @@ bool module_file_open(const struct debug_dirs *dirs, const struct symbolizer_mod
 bool debug_file_open(const struct debug_dirs *dirs, const struct symbolizer_module *module,
 		     struct elf_file *own, struct elf_file *ret);
 
+/*
+ * Opens the file that holds what several debug files have in common, which dwz took out of
+ * `debug`: .gnu_debugaltlink names it. It must have the build id that stands there. False if there
+ * is none.
+ */
+bool alt_file_open(const struct debug_dirs *dirs, struct elf_file *debug, struct elf_file *ret);
+
 /* A build id as people write it; returns buf. */
 const char *build_id_text(const uint8_t *id, size_t len, char *buf, size_t size);
 

@@ -5,13 +5,14 @@
  * Offline only. A name is untrusted: back references let one of a hundred bytes stand for more
  * text than there is memory, so the text is taken piece by piece and given up beyond a limit.
  */
-#include "symbolizer/symbolizer.h"
+#include "symbolizer/demangle.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbolizer/symbolizer.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 
@@ -87,8 +88,7 @@ static void shorten(char *text, const char *from, const char *to)
 	memmove(out, in, strlen(in) + 1);
 }
 
-/* The spelling of the standard library's inline namespaces and of std::string. */
-static void tidy(char *text)
+void name_tidy(char *name)
 {
 	static const char *const names[][2] = {
 		{ "std::__cxx11::", "std::" },
@@ -103,7 +103,7 @@ static void tidy(char *text)
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		shorten(text, names[i][0], names[i][1]);
+		shorten(name, names[i][0], names[i][1]);
 }
 
 /* In a function of its own, so that longjmp() leaves nothing indeterminate. */
@@ -133,6 +133,6 @@ char *symbolizer_demangle(const char *name)
 		return plain;
 	}
 	free(plain);
-	tidy(buffer_string(&text.buffer));
+	name_tidy(buffer_string(&text.buffer));
 	return buffer_detach(&text.buffer);
 }

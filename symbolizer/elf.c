@@ -44,6 +44,7 @@ void elf_release(struct elf_file *elf)
 	free(elf->sections);
 	free(elf->segments);
 	free(elf->names);
+	free(elf->path);
 	elf_close(elf);
 	elf_init(elf);
 }
@@ -292,6 +293,7 @@ int elf_open(struct elf_file *elf, const char *path, struct hs_error *err)
 		elf_release(elf);
 		return hs_error_set(err, HS_E_FORMAT, "'%s' is not a regular file", path);
 	}
+	elf->path = xstrdup(path);
 	elf->size = (uint64_t)st.st_size;
 	elf->dev = st.st_dev;
 	elf->inode = st.st_ino;

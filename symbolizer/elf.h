@@ -31,6 +31,7 @@ struct elf_segment {
 };
 
 struct elf_file {
+	char *path;             /* as it was opened; NULL: from memory */
 	int fd;                 /* -1: none, or read from memory */
 	const uint8_t *memory;  /* borrowed; NULL where fd is used */
 	uint64_t size;          /* bytes in the file */

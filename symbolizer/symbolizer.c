@@ -2,8 +2,9 @@
 /*
  * symbolizer.c - modules, their look-ups, and what was found so far.
  *
- * Offline only. A module costs nothing until it is asked for an address; then its file is read
- * once, and each answer is kept. All strings of one symbol are the same string.
+ * Offline only. A module costs nothing until it is asked for an address; then its files are opened
+ * and each answer is kept. DWARF says what is inlined and where the lines are; the symbol table
+ * names what DWARF does not know, or has no name of the linker's for.
  */
 #include "symbolizer/symbolizer.h"
 
@@ -11,14 +12,21 @@
 #include <string.h>
 
 #include "symbolizer/debugfile.h"
+#include "symbolizer/debuginfo.h"
 #include "symbolizer/elf.h"
+#include "symbolizer/funcname.h"
+#include "symbolizer/inflate.h"
+#include "symbolizer/strings.h"
 #include "symbolizer/symtab.h"
 #include "util/alloc.h"
+
+#define UNITS_MAX ((size_t)80 << 20)    /* bytes of what is kept of units */
+#define DEBUGDATA_MAX ((size_t)64 << 20) /* bytes that .gnu_debugdata may inflate to */
 
 /* An answer: frames is NULL where the address is unknown. */
 struct answer {
 	uint64_t address;
-	const struct symbolizer_frame *frames;
+	struct symbolizer_frame *frames;
 	uint32_t nr_frames;
 	bool used;
 };
@@ -29,9 +37,13 @@ struct module {
 	struct symbolizer_module wanted; /* with our copies of path and build id */
 	bool opened;
 	char *problem;
-	struct elf_file own, debug;     /* kept for the names in them; closed */
+	struct elf_file own, debug;     /* kept for the names in them */
+	struct elf_file mini;           /* what was in .gnu_debugdata */
+	uint8_t *mini_bytes;
 	struct symtab symbols;
-	struct symbolizer_frame *frames; /* one a symbol; function is NULL until it is asked for */
+	const char **symbol_names;      /* one a symbol; NULL until it is asked for */
+	struct debuginfo *info;         /* NULL: there is no DWARF */
+	struct function_names functions;
 	struct answer *answers;         /* open hash table, its size a power of two */
 	size_t nr_answers, alloc_answers;
 };
@@ -39,6 +51,8 @@ struct module {
 struct symbolizer {
 	struct debug_dirs dirs;
 	bool raw_names;
+	struct strings strings;         /* of all frames */
+	struct unit_cache units;
 	struct module **modules;
 	size_t nr_modules, alloc_modules;
 };
@@ -49,6 +63,7 @@ struct symbolizer *symbolizer_new(const struct symbolizer_options *options)
 
 	debug_dirs_init(&symbolizer->dirs, options);
 	symbolizer->raw_names = options && options->raw_names;
+	symbolizer->units.max = UNITS_MAX;
 	return symbolizer;
 }
 
@@ -56,13 +71,17 @@ static void module_free(struct module *module)
 {
 	size_t i;
 
-	for (i = 0; module->frames && i < module->symbols.nr_symbols; i++)
-		free((char *)module->frames[i].function);
-	free(module->frames);
+	for (i = 0; i < module->alloc_answers; i++)
+		free(module->answers[i].frames);
 	free(module->answers);
+	free(module->symbol_names);
+	function_names_release(&module->functions);
+	debuginfo_close(module->info);
 	symtab_release(&module->symbols);
 	elf_release(&module->own);
 	elf_release(&module->debug);
+	elf_release(&module->mini);
+	free(module->mini_bytes);
 	free(module->problem);
 	free(module->path);
 	free(module->build_id);
@@ -78,6 +97,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
 	for (i = 0; i < symbolizer->nr_modules; i++)
 		module_free(symbolizer->modules[i]);
 	free(symbolizer->modules);
+	strings_release(&symbolizer->strings);
 	debug_dirs_release(&symbolizer->dirs);
 	free(symbolizer);
 }
@@ -109,6 +129,7 @@ uint32_t symbolizer_add(struct symbolizer *symbolizer, const struct symbolizer_m
 	module->wanted.build_id = module->build_id;
 	elf_init(&module->own);
 	elf_init(&module->debug);
+	elf_init(&module->mini);
 	symtab_init(&module->symbols);
 	symbolizer->modules = xgrow(symbolizer->modules, &symbolizer->alloc_modules,
 				    symbolizer->nr_modules + 1, sizeof(*symbolizer->modules));
@@ -123,34 +144,70 @@ static bool is_vdso(const struct module *module)
 		!strcmp(module->path, "[vdso]");
 }
 
-static void module_open(const struct symbolizer *symbolizer, struct module *module)
+/* The symbols that a stripped file may carry along, compressed: .gnu_debugdata. */
+static void add_mini(struct module *module)
 {
-	bool own, complete = false;
+	struct elf_section *section = elf_section_named(&module->own, ".gnu_debugdata");
+	const uint8_t *data;
+	size_t len;
+
+	data = section ? elf_section_data(&module->own, section, &len) : NULL;
+	if (data && inflate_xz(data, len, DEBUGDATA_MAX, &module->mini_bytes, &len) &&
+	    !elf_open_memory(&module->mini, module->mini_bytes, len, NULL))
+		symtab_add_full(&module->symbols, &module->mini);
+}
+
+/* Opens the files; returns the one that has DWARF, or NULL. */
+static struct elf_file *open_files(const struct symbolizer *symbolizer, struct module *module)
+{
+	const struct debug_dirs *dirs = &symbolizer->dirs;
+	bool own, complete = false, dwarf = false;
+
+	own = module_file_open(dirs, &module->wanted, &module->own, &module->problem);
+	if (own) {
+		complete = symtab_add_full(&module->symbols, &module->own);
+		if (!complete)
+			symtab_add_dynamic(&module->symbols, &module->own);
+		dwarf = debuginfo_in(&module->own);
+	}
+	if (complete && dwarf)
+		return &module->own;
+	if (debug_file_open(dirs, &module->wanted, own ? &module->own : NULL, &module->debug)) {
+		if (!complete)
+			symtab_add_full(&module->symbols, &module->debug);
+		if (!own) {
+			free(module->problem);
+			module->problem = NULL;
+		}
+		if (!dwarf && debuginfo_in(&module->debug))
+			return &module->debug;
+	} else if (own && !complete) {
+		add_mini(module);
+	}
+	return dwarf ? &module->own : NULL;
+}
+
+static void module_open(struct symbolizer *symbolizer, struct module *module)
+{
+	struct elf_file *dwarf;
 
 	module->opened = true;
 	if (is_vdso(module)) {
 		module->problem = xasprintf("'%s' is the kernel's and has no file", module->path);
 		return;
 	}
-	own = module_file_open(&symbolizer->dirs, &module->wanted, &module->own, &module->problem);
-	if (own) {
-		complete = symtab_add_full(&module->symbols, &module->own);
-		if (!complete)
-			symtab_add_dynamic(&module->symbols, &module->own);
-	}
-	if (!complete && debug_file_open(&symbolizer->dirs, &module->wanted,
-					 own ? &module->own : NULL, &module->debug)) {
-		symtab_add_full(&module->symbols, &module->debug);
-		if (!own) {
-			free(module->problem);
-			module->problem = NULL;
-		}
-	}
-	elf_close(&module->own);
-	elf_close(&module->debug);
+	dwarf = open_files(symbolizer, module);
+	if (dwarf)
+		module->info = debuginfo_open(dwarf, module->path, &symbolizer->dirs,
+					      &symbolizer->units, &symbolizer->strings);
+	if (!module->info || dwarf != &module->own)
+		elf_close(&module->own);
+	if (!module->info || dwarf != &module->debug)
+		elf_close(&module->debug);
 	symtab_finish(&module->symbols);
-	module->frames = xcalloc(module->symbols.nr_symbols + 1, sizeof(*module->frames));
-	if (!module->symbols.nr_symbols && !module->problem)
+	module->symbol_names = xcalloc(module->symbols.nr_symbols + 1,
+				       sizeof(*module->symbol_names));
+	if (!module->symbols.nr_symbols && !module->info && !module->problem)
 		module->problem = xasprintf("'%s' has no symbols, and no debug file for it was found",
 					    module->path);
 }
@@ -179,23 +236,68 @@ static void grow_answers(struct module *module)
 	free(old);
 }
 
-static void resolve(const struct symbolizer *symbolizer, struct module *module,
-		    struct answer *answer)
+/* Name of the symbol that has the address, or NULL. */
+static const char *symbol_name(struct symbolizer *symbolizer, struct module *module,
+			       uint64_t address)
 {
-	struct symbolizer_frame *frame;
-	const char *name;
-	size_t symbol;
+	size_t symbol = symtab_find(&module->symbols, address);
+	const char *raw;
 
-	symbol = symtab_find(&module->symbols, answer->address);
 	if (symbol == SYMTAB_NONE)
-		return;
-	frame = &module->frames[symbol];
-	if (!frame->function) {
-		name = module->symbols.symbols[symbol].name;
-		frame->function = symbolizer->raw_names ? xstrdup(name) : symbolizer_demangle(name);
+		return NULL;
+	raw = module->symbols.symbols[symbol].name;
+	if (!module->symbol_names[symbol])
+		module->symbol_names[symbol] = strings_take(
+			&symbolizer->strings,
+			symbolizer->raw_names ? xstrdup(raw) : symbolizer_demangle(raw));
+	return module->symbol_names[symbol];
+}
+
+/*
+ * Fills a frame. The outermost one is a function of its own: where DWARF has no name of the
+ * linker's for it (lambdas, functions of C), the symbol table's is the one people know.
+ */
+static void fill_frame(struct symbolizer *symbolizer, struct module *module, uint64_t address,
+		       const struct debug_frame *from, struct symbolizer_frame *to)
+{
+	struct function_name_pair names = function_names_find(
+		&module->functions, module->info, from, symbolizer->raw_names,
+		&symbolizer->strings);
+
+	to->function = names.linked;
+	if (!to->function && !from->inlined)
+		to->function = symbol_name(symbolizer, module, address);
+	if (!to->function)
+		to->function = names.scoped;
+	to->scope = from->rust ? names.scoped : NULL;
+	to->file = from->path;
+	to->line = from->line;
+	to->column = from->column;
+	to->inlined = from->inlined;
+}
+
+static void resolve(struct symbolizer *symbolizer, struct module *module, struct answer *answer)
+{
+	const struct debug_frame *found = NULL;
+	const char *name;
+	size_t nr = 0, i;
+
+	if (module->info)
+		nr = debuginfo_lookup(module->info, answer->address, &found);
+	if (nr) {
+		answer->frames = xcalloc(nr, sizeof(*answer->frames));
+		for (i = 0; i < nr; i++)
+			fill_frame(symbolizer, module, answer->address, &found[i],
+				   &answer->frames[i]);
+	} else if ((name = symbol_name(symbolizer, module, answer->address))) {
+		nr = 1;
+		answer->frames = xcalloc(1, sizeof(*answer->frames));
+		answer->frames->function = name;
 	}
-	answer->frames = frame;
-	answer->nr_frames = 1;
+	answer->nr_frames = (uint32_t)nr;
+	if (module->info && !module->problem && debuginfo_timed_out(module->info))
+		module->problem = xasprintf("reading the debug information of '%s' takes too long; "
+					    "lines and inlined frames are missing", module->path);
 }
 
 size_t symbolizer_lookup(struct symbolizer *symbolizer, uint32_t id, uint64_t address,

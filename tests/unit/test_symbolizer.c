@@ -135,7 +135,12 @@ static void ask(const struct query *q, const char *function, const char *expecte
 	if (n) {
 		const struct symbolizer_frame *again = NULL;
 
-		assert_null(frames[0].file);
+		/* A file that knows its local functions here has DWARF too. */
+		if (!strcmp(function, "hidden")) {
+			assert_non_null(frames[0].file);
+			assert_string_equal(strrchr(frames[0].file, '/'), "/m.c");
+			assert_int_equal(frames[0].line, 1);
+		}
 		assert_int_equal(symbolizer_lookup(symbolizer, id, address, &again), n);
 		assert_ptr_equal(frames, again);
 		assert_int_equal(symbolizer_lookup(symbolizer, id, address + 1, &again), n);

@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * debuginfo.c - the DWARF of one module; see debuginfo.h.
+ *
+ * Offline only. Units are found by the ranges of their first DIEs and not by .debug_aranges, which
+ * clang does not write. Where several units have an address (folded functions) the first one in
+ * the file gets it.
+ */
+#include "symbolizer/debuginfo.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "symbolizer/abbrev.h"
+#include "symbolizer/debugfile.h"
+#include "symbolizer/dwarf_names.h"
+#include "symbolizer/elf.h"
+#include "symbolizer/lines.h"
+#include "symbolizer/scan.h"
+#include "symbolizer/section.h"
+#include "symbolizer/split.h"
+#include "symbolizer/strings.h"
+#include "symbolizer/timelimit.h"
+#include "util/alloc.h"
+#include "util/buffer.h"
+
+#define TIME_LIMIT_NS UINT64_C(60000000000) /* 2 s read all that 600 MB of DWARF have */
+#define UNIT_BYTES_MAX ((size_t)56 << 20)   /* of scopes, and of lines; a real unit takes 1 MB */
+
+/* A file with units: the module's, the one its .gnu_debugaltlink names, or a .dwo. */
+struct source {
+	struct elf_file *elf;
+	struct elf_file own;            /* elf, where it was opened here */
+	struct dwarf_sections sections;
+	struct dwarf_file *file;
+	struct dwarf_unit *units;       /* by offset */
+	struct loaded_unit **loaded;    /* by unit; NULL: not read */
+	size_t nr_units;
+	struct abbrev_table abbrevs;    /* the last one that was used */
+};
+
+/* A source of split DWARF, and the unit of the executable that it belongs to. */
+struct split_source {
+	struct source source;
+	size_t unit;                    /* in source.units */
+};
+
+struct debuginfo {
+	const char *path;
+	const struct debug_dirs *dirs;
+	struct unit_cache *cache;
+	struct strings *strings;
+	struct time_limit limit;
+	struct source main, alt;
+	struct range_map units;         /* owner: nr_units - 1 - number, so that the first wins */
+	struct split_source **splits;   /* by unit of main; NULL: none, or not looked for */
+	bool *looked_for_split;
+	struct debug_frame *frames;     /* of the last look-up */
+	size_t nr_frames, alloc_frames;
+};
+
+/* What was read of a unit. */
+struct loaded_unit {
+	struct source *source;
+	size_t nr;                      /* in source->units */
+	struct scope_tree tree;
+	struct line_table lines;
+	const char **paths;             /* by file number, in strings; NULL: not made */
+	size_t nr_paths;
+	bool has_tree, has_places, has_lines;
+	size_t bytes;
+	struct loaded_unit *prev, *next;
+};
+
+/* ---- what is kept of units --------------------------------------------------------------- */
+
+static void forget_unit(struct unit_cache *cache, struct loaded_unit *u)
+{
+	u->source->loaded[u->nr] = NULL;
+	DL_DELETE(cache->units, u);
+	cache->bytes -= u->bytes;
+	scope_tree_release(&u->tree);
+	line_table_release(&u->lines);
+	free(u->paths);
+	free(u);
+}
+
+/* Only between look-ups, so that what one look-up uses stays while it does. */
+static void trim_cache(struct unit_cache *cache)
+{
+	while (cache->bytes > cache->max && cache->units)
+		forget_unit(cache, cache->units->prev);
+}
+
+static void count_bytes(struct unit_cache *cache, struct loaded_unit *u)
+{
+	cache->bytes -= u->bytes;
+	u->bytes = sizeof(*u) + scope_tree_size(&u->tree) + line_table_size(&u->lines) +
+		u->nr_paths * sizeof(*u->paths);
+	cache->bytes += u->bytes;
+}
+
+static struct loaded_unit *use_unit(struct unit_cache *cache, struct source *source, size_t nr)
+{
+	struct loaded_unit *u = source->loaded[nr];
+
+	if (u) {
+		DL_DELETE(cache->units, u);
+	} else {
+		u = source->loaded[nr] = xcalloc(1, sizeof(*u));
+		u->source = source;
+		u->nr = nr;
+	}
+	DL_PREPEND(cache->units, u);
+	return u;
+}
+
+/* ---- files ------------------------------------------------------------------------------- */
+
+/* The addresses that the values in its first DIE stand for. */
+static void resolve_low(const struct range_source *ranges, struct dwarf_unit *unit)
+{
+	unit->low_pc = DWARF_NONE;
+	if (unit->low.kind == FORM_ADDRESS)
+		unit->low_pc = unit->low.value;
+	else if (unit->low.kind == FORM_ADDRESS_INDEX &&
+		 !range_address(ranges, unit, unit->low.value, &unit->low_pc))
+		unit->low_pc = DWARF_NONE;
+}
+
+static struct range_source ranges_of(struct debuginfo *info, struct source *source)
+{
+	struct range_source ranges = {
+		/* Those of split units before DWARF 5 stand in the executable. */
+		.ranges = dwarf_section(&info->main.sections, DWARF_RANGES),
+		.rnglists = dwarf_section(&source->sections, DWARF_RNGLISTS),
+		.addr = dwarf_section(&info->main.sections, DWARF_ADDR),
+		.split = source->sections.split,
+	};
+
+	return ranges;
+}
+
+/* Reads the units of source->elf; false where there are none. */
+static bool source_init(struct debuginfo *info, struct source *source, bool split,
+			struct dwarf_file *tied)
+{
+	struct range_source ranges;
+	size_t i;
+
+	dwarf_sections_init(&source->sections, source->elf, &info->limit, split);
+	source->file = dwarf_file_open(&source->sections, tied);
+	if (!source->file)
+		return false;
+	source->nr_units = dwarf_file_units(source->file, &source->units);
+	source->loaded = xcalloc(source->nr_units + 1, sizeof(*source->loaded));
+	ranges = ranges_of(info, source);
+	for (i = 0; i < source->nr_units; i++)
+		resolve_low(&ranges, &source->units[i]);
+	return true;
+}
+
+static void source_release(struct debuginfo *info, struct source *source)
+{
+	size_t i;
+
+	for (i = 0; source->loaded && i < source->nr_units; i++)
+		if (source->loaded[i])
+			forget_unit(info->cache, source->loaded[i]);
+	free(source->loaded);
+	free(source->units);
+	dwarf_file_close(source->file);
+	abbrev_table_release(&source->abbrevs);
+	dwarf_sections_release(&source->sections);
+	elf_release(&source->own);
+}
+
+/* Which unit has which addresses. */
+static void map_units(struct debuginfo *info)
+{
+	struct range_source ranges = ranges_of(info, &info->main);
+	struct ranges all = { 0 };
+	size_t i;
+
+	all.max = UNIT_BYTES_MAX / sizeof(*all.all);
+	for (i = 0; i < info->main.nr_units && i < RANGE_NOBODY; i++) {
+		const struct dwarf_unit *unit = &info->main.units[i];
+		uint32_t owner = (uint32_t)(info->main.nr_units - 1 - i);
+		uint64_t high = unit->high.value;
+
+		if (unit->has_ranges) {
+			ranges_read(&all, &ranges, unit, unit->ranges, owner);
+			continue;
+		}
+		if (unit->low_pc == DWARF_NONE || unit->high.kind == FORM_OTHER)
+			continue;
+		if (unit->high.kind == FORM_CONSTANT)
+			high += unit->low_pc;
+		else if (unit->high.kind == FORM_ADDRESS_INDEX &&
+			 !range_address(&ranges, unit, unit->high.value, &high))
+			continue;
+		ranges_add(&all, unit->low_pc, high, owner);
+	}
+	range_map_init(&info->units, &all);
+	ranges_release(&all);
+}
+
+bool debuginfo_in(struct elf_file *elf)
+{
+	struct dwarf_sections sections;
+
+	dwarf_sections_init(&sections, elf, NULL, false);
+	return dwarf_has_section(&sections, DWARF_INFO) &&
+		dwarf_has_section(&sections, DWARF_ABBREV);
+}
+
+struct debuginfo *debuginfo_open(struct elf_file *elf, const char *path,
+				 const struct debug_dirs *dirs, struct unit_cache *cache,
+				 struct strings *strings)
+{
+	struct debuginfo *info = xcalloc(1, sizeof(*info));
+	bool ok;
+
+	info->path = path;
+	info->dirs = dirs;
+	info->cache = cache;
+	info->strings = strings;
+	info->limit.left_ns = TIME_LIMIT_NS;
+	info->main.elf = elf;
+	elf_init(&info->main.own);
+	elf_init(&info->alt.own);
+	time_limit_start(&info->limit);
+	if (alt_file_open(dirs, elf, &info->alt.own)) {
+		info->alt.elf = &info->alt.own;
+		source_init(info, &info->alt, false, NULL);
+	}
+	ok = source_init(info, &info->main, false, info->alt.file);
+	if (ok) {
+		info->splits = xcalloc(info->main.nr_units + 1, sizeof(*info->splits));
+		info->looked_for_split = xcalloc(info->main.nr_units + 1, sizeof(bool));
+		map_units(info);
+	}
+	time_limit_stop(&info->limit);
+	if (!ok) {
+		debuginfo_close(info);
+		return NULL;
+	}
+	return info;
+}
+
+void debuginfo_close(struct debuginfo *info)
+{
+	size_t i;
+
+	if (!info)
+		return;
+	for (i = 0; info->splits && i < info->main.nr_units; i++)
+		if (info->splits[i]) {
+			source_release(info, &info->splits[i]->source);
+			free(info->splits[i]);
+		}
+	free(info->splits);
+	free(info->looked_for_split);
+	source_release(info, &info->main);
+	source_release(info, &info->alt);
+	range_map_release(&info->units);
+	free(info->frames);
+	free(info);
+}
+
+bool debuginfo_timed_out(const struct debuginfo *info)
+{
+	return info->limit.passed;
+}
+
+void debuginfo_set_limit(struct debuginfo *info, uint64_t cpu_ns)
+{
+	info->limit.left_ns = cpu_ns;
+}
+
+/* ---- split DWARF ------------------------------------------------------------------------- */
+
+/* Opens the .dwo of a skeleton; NULL: there is none that fits. */
+static struct split_source *open_split(struct debuginfo *info, const struct dwarf_unit *skeleton)
+{
+	struct split_source *split = xcalloc(1, sizeof(*split));
+	struct source *source = &split->source;
+
+	elf_init(&source->own);
+	source->elf = &source->own;
+	if (split_file_open(skeleton, info->path, &source->own) &&
+	    source_init(info, source, true, info->main.file))
+		for (; split->unit < source->nr_units; split->unit++) {
+			struct dwarf_unit *unit = &source->units[split->unit];
+
+			if (unit->dwo_id != skeleton->dwo_id)
+				continue;
+			unit->addr_base = skeleton->addr_base;
+			unit->ranges_base = skeleton->ranges_base;
+			unit->low_pc = skeleton->low_pc;
+			return split;
+		}
+	source_release(info, source);
+	free(split);
+	return NULL;
+}
+
+static struct split_source *split_of(struct debuginfo *info, size_t nr)
+{
+	const struct dwarf_unit *unit = &info->main.units[nr];
+
+	if (unit->dwo_name && !info->looked_for_split[nr]) {
+		info->looked_for_split[nr] = true;
+		info->splits[nr] = open_split(info, unit);
+	}
+	return info->splits[nr];
+}
+
+/* ---- units ------------------------------------------------------------------------------- */
+
+static const struct abbrev_table *abbrevs_of(struct source *source, const struct dwarf_unit *unit)
+{
+	struct abbrev_table *t = &source->abbrevs;
+
+	if (!t->abbrevs || t->offset != unit->abbrev ||
+	    t->format.version != unit->format.version ||
+	    t->format.address_size != unit->format.address_size ||
+	    t->format.offset_size != unit->format.offset_size) {
+		abbrev_table_release(t);
+		abbrev_table_init(t, dwarf_section(&source->sections, DWARF_ABBREV), unit->abbrev,
+				  unit->format);
+	}
+	return t;
+}
+
+/* Reads the functions of a unit, with all that names of functions need if places is set. */
+static struct loaded_unit *load_tree(struct debuginfo *info, struct source *source, size_t nr,
+				     bool places)
+{
+	struct loaded_unit *u = use_unit(info->cache, source, nr);
+	const struct dwarf_unit *unit = &source->units[nr];
+	struct scan_source scan;
+
+	places |= unit->rust;
+	if (u->has_tree && (!places || u->has_places))
+		return u;
+	scan = (struct scan_source){
+		.info = dwarf_section(&source->sections, DWARF_INFO),
+		.ranges = ranges_of(info, source),
+		.abbrevs = abbrevs_of(source, unit),
+		.with_places = places,
+		.max_bytes = UNIT_BYTES_MAX,
+	};
+	scope_tree_release(&u->tree);
+	scope_tree_init(&u->tree, &scan, unit, &info->limit);
+	u->has_tree = true;
+	u->has_places = places;
+	count_bytes(info->cache, u);
+	return u;
+}
+
+static struct loaded_unit *load_lines(struct debuginfo *info, struct source *source, size_t nr)
+{
+	struct loaded_unit *u = use_unit(info->cache, source, nr);
+	const struct dwarf_unit *unit = &source->units[nr];
+
+	if (u->has_lines)
+		return u;
+	if (unit->line != DWARF_NONE) {
+		struct line_source lines = {
+			.line = dwarf_section(&source->sections, DWARF_LINE),
+			.str = dwarf_section(&source->sections, DWARF_STR),
+			.line_str = dwarf_section(&source->sections, DWARF_LINE_STR),
+			.comp_dir = unit->comp_dir,
+			.address_size = unit->format.address_size,
+			.max_bytes = UNIT_BYTES_MAX,
+		};
+
+		line_table_init(&u->lines, &lines, unit->line, &info->limit);
+	}
+	u->has_lines = true;
+	u->nr_paths = u->lines.nr_files + 1;
+	u->paths = xcalloc(u->nr_paths, sizeof(*u->paths));
+	count_bytes(info->cache, u);
+	return u;
+}
+
+static const char *path_of(struct debuginfo *info, struct loaded_unit *u, uint32_t file)
+{
+	if (file >= u->nr_paths)
+		return NULL;
+	if (!u->paths[file])
+		u->paths[file] = strings_take(info->strings, line_table_path(&u->lines, file));
+	return u->paths[file];
+}
+
+/* ---- look-ups ---------------------------------------------------------------------------- */
+
+static struct debug_frame *add_frame(struct debuginfo *info)
+{
+	struct debug_frame *frame;
+
+	info->frames = xgrow(info->frames, &info->alloc_frames, info->nr_frames + 1,
+			     sizeof(*info->frames));
+	frame = &info->frames[info->nr_frames++];
+	memset(frame, 0, sizeof(*frame));
+	return frame;
+}
+
+/* The scope that has the address and those it is inlined into; each one's place is in the next. */
+static void add_scopes(struct debuginfo *info, struct loaded_unit *tree, struct loaded_unit *lines,
+		       uint64_t address)
+{
+	const struct dwarf_unit *unit = &tree->source->units[tree->nr];
+	const struct scope *scope = scope_tree_find(&tree->tree, address);
+	struct line line = { 0 };
+	bool known = line_table_find(&lines->lines, address, &line);
+
+	if (!scope && !known)
+		return;
+	for (;;) {
+		struct debug_frame *frame = add_frame(info);
+
+		frame->rust = unit->rust;
+		frame->cplusplus = unit->cplusplus;
+		if (known) {
+			frame->path = path_of(info, lines, line.file);
+			frame->line = line.line;
+			frame->column = line.column;
+		}
+		if (!scope)
+			return;
+		frame->function = (struct dwarf_place){
+			scope->alt ? info->alt.file : tree->source->file, scope->die
+		};
+		frame->inlined = scope->inlined;
+		line = (struct line){ scope->call_file, scope->call_line, scope->call_column };
+		known = scope->inlined;
+		scope = scope_parent(&tree->tree, scope);
+		if (!scope)
+			return;
+	}
+}
+
+size_t debuginfo_lookup(struct debuginfo *info, uint64_t address, const struct debug_frame **ret)
+{
+	uint32_t owner = range_map_find(&info->units, address);
+	struct loaded_unit *lines, *tree;
+	struct split_source *split;
+	size_t nr;
+
+	info->nr_frames = 0;
+	if (owner == RANGE_NOBODY)
+		return 0;
+	nr = info->main.nr_units - 1 - owner;
+	trim_cache(info->cache);
+	time_limit_start(&info->limit);
+	split = split_of(info, nr);
+	lines = load_lines(info, &info->main, nr);
+	tree = split ? load_tree(info, &split->source, split->unit, false) :
+		       load_tree(info, &info->main, nr, false);
+	if (split)
+		elf_close(&split->source.own); /* all of it that is read is mapped by now */
+	add_scopes(info, tree, lines, address);
+	time_limit_stop(&info->limit);
+	*ret = info->frames;
+	return info->nr_frames;
+}
+
+/* ---- names of scopes --------------------------------------------------------------------- */
+
+static struct source *source_of(struct debuginfo *info, const struct dwarf_file *file)
+{
+	size_t i;
+
+	if (file == info->main.file)
+		return &info->main;
+	if (file == info->alt.file)
+		return &info->alt;
+	for (i = 0; i < info->main.nr_units; i++)
+		if (info->splits[i] && info->splits[i]->source.file == file)
+			return &info->splits[i]->source;
+	return NULL;
+}
+
+/* Number of the unit that has the DIE; nr_units: none. */
+static size_t unit_of(const struct source *source, uint64_t die)
+{
+	size_t low = 0, high = source->nr_units;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (source->units[middle].end <= die)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < source->nr_units && source->units[low].offset <= die ? low :
+									      source->nr_units;
+}
+
+#define SCOPES_MAX 64u          /* scopes in a name; one that has more helps nobody */
+
+/* Name of a scope; those without one are called as demanglers do. */
+static const char *place_name(const struct source *source, const struct scope_place *place,
+			      const char *inside)
+{
+	const char *name = dwarf_die_name((struct dwarf_place){ source->file, place->die });
+
+	if (name)
+		return name;
+	if (place->tag == DW_TAG_namespace)
+		return "(anonymous namespace)";
+	return !strcmp(inside, "operator()") ? "{lambda}" : "{unnamed type}";
+}
+
+char *debuginfo_scope_name(struct debuginfo *info, const struct dwarf_names *names)
+{
+	struct source *source = source_of(info, names->declared.file);
+	const char *parts[SCOPES_MAX], *inside = names->name;
+	struct buffer text = { 0 };
+	struct loaded_unit *u;
+	size_t nr = 0, unit;
+	uint32_t place;
+
+	if (!source || !names->name)
+		return NULL;
+	unit = unit_of(source, names->declared.die);
+	if (unit < source->nr_units) {
+		time_limit_start(&info->limit);
+		u = load_tree(info, source, unit, true);
+		time_limit_stop(&info->limit);
+		place = scope_place_find(&u->tree, names->declared.die);
+		while (place != SCOPE_NONE && nr < SCOPES_MAX) {
+			place = u->tree.places[place].parent;
+			if (place == SCOPE_NONE)
+				break;
+			inside = place_name(source, &u->tree.places[place], inside);
+			parts[nr++] = inside;
+		}
+	}
+	while (nr--) {
+		buffer_add_string(&text, parts[nr]);
+		buffer_add_string(&text, "::");
+	}
+	buffer_add_string(&text, names->name);
+	return buffer_detach(&text);
+}

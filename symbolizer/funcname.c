@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * funcname.c - the names of functions that DWARF describes; see funcname.h.
+ *
+ * Offline only. Functions are known by the DIE that has their name: an inlined function has one
+ * for all the places that it is inlined into.
+ */
+#include "symbolizer/funcname.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "symbolizer/debuginfo.h"
+#include "symbolizer/demangle.h"
+#include "symbolizer/strings.h"
+#include "symbolizer/symbolizer.h"
+#include "util/alloc.h"
+
+struct function_name {
+	struct dwarf_place place; /* the key; no padding in it */
+	struct function_name_pair pair;
+	UT_hash_handle hh;
+};
+
+_Static_assert(sizeof(struct dwarf_place) == sizeof(void *) + sizeof(uint64_t),
+	       "hashed as bytes");
+
+/*
+ * A mangled name. What C has as such is a name of the library's own for what people call by
+ * another one (__GI_abort).
+ */
+static bool is_mangled(const char *name)
+{
+	return !strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2) || !strncmp(name, "__Z", 3);
+}
+
+static struct function_name_pair make_pair(struct debuginfo *info, const struct debug_frame *frame,
+					   bool raw, struct strings *strings)
+{
+	struct function_name_pair pair = { NULL, NULL };
+	struct dwarf_names names;
+	char *scoped = NULL;
+
+	if (!dwarf_function_names(frame->function, &names))
+		return pair;
+	if (names.linkage && (is_mangled(names.linkage) || !names.name))
+		pair.linked = strings_take(strings, raw ? xstrdup(names.linkage) :
+							  symbolizer_demangle(names.linkage));
+	if (frame->rust || (!pair.linked && frame->cplusplus))
+		scoped = debuginfo_scope_name(info, &names);
+	else if (!pair.linked && names.name)
+		scoped = xstrdup(names.name);
+	if (scoped && frame->cplusplus && !raw)
+		name_tidy(scoped);
+	pair.scoped = strings_take(strings, scoped);
+	return pair;
+}
+
+struct function_name_pair function_names_find(struct function_names *names, struct debuginfo *info,
+					      const struct debug_frame *frame, bool raw,
+					      struct strings *strings)
+{
+	struct function_name *name;
+
+	if (!frame->function.file)
+		return (struct function_name_pair){ NULL, NULL };
+	HASH_FIND(hh, names->all, &frame->function, sizeof(frame->function), name);
+	if (!name) {
+		name = xcalloc(1, sizeof(*name));
+		name->place = frame->function;
+		name->pair = make_pair(info, frame, raw, strings);
+		HASH_ADD(hh, names->all, place, sizeof(name->place), name);
+	}
+	return name->pair;
+}
+
+void function_names_release(struct function_names *names)
+{
+	struct function_name *name, *next;
+
+	HASH_ITER(hh, names->all, name, next) {
+		HASH_DEL(names->all, name);
+		free(name);
+	}
+}
