@@ -225,8 +225,10 @@ void text_stack(struct report *r, const json_t *stack, const json_t *cut, int in
 			continue;
 		place = place_of(frame);
 		if (function)
-			fprintf(out, "%*s%s  %s%s%s\n", indent, "", function, text_colour(r, "dim"),
-				place, text_colour(r, "reset"));
+			fprintf(out, "%*s%s  %s%s%s%s\n", indent, "", function,
+				text_colour(r, "dim"), place,
+				json_is_true(json_object_get(frame, "inlined")) ? " (inlined)" : "",
+				text_colour(r, "reset"));
 		else
 			fprintf(out, "%*s%s\n", indent, "", place);
 		free(place);

@@ -14,7 +14,8 @@ check_json one.json 'len(j["rows"]) == 1' '[f["function"] for f in j["rows"][0][
 	'set(j["coverage"]) >= {"mode", "since_s", "share_of_life", "blocks_without_stack", "events_lost", "unknown_frees", "unexplained_bytes", "notes"}' \
 	'set(j["totals"]) >= {"count", "bytes", "peak_bytes", "allocations", "temporary"}' \
 	'set(j["rows"][0]["stack"][0]) >= {"function", "module", "offset", "file", "line", "column", "inlined", "address"}' \
-	'j["rows"][0]["class"] is None and j["rows"][0]["stack"][0]["line"] is None'
+	'j["rows"][0]["class"] is None' \
+	'[f["line"] for f in j["rows"][0]["stack"]][:2] == [19, 32] and j["rows"][0]["stack"][0]["file"].endswith("/wrapper.c")'
 heapstory heap out/exit.hs --by function | grep -c xmalloc
 heapstory heap out/exit.hs --function load_rows --json >filtered.json
 check_json filtered.json 'sum(r["count"] for r in j["rows"]) == 800'
