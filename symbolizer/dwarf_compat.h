@@ -10,6 +10,7 @@
 
 #include <libdwarf/libdwarf.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #ifdef DW_LIBDWARF_VERSION /* since 0.1 */
 
