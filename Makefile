@@ -171,9 +171,11 @@ $(P)/sym_driver: $(O)/obj/tool/tests/programs/sym_driver.o \
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(san_flags) $(LDFLAGS) -o $@ $^ $(tool_libs) -pthread
 
+$(P)/own_unwind: program_libs := -lunwind
+
 $(P)/%: tests/programs/%.c tests/programs/mark.h
 	@mkdir -p $(@D)
-	$(Q)gcc $(program_flags) -Wl,-rpath,'$$ORIGIN' -o $@ $< -pthread -ldl
+	$(Q)gcc $(program_flags) -Wl,-rpath,'$$ORIGIN' -o $@ $< -pthread -ldl $(program_libs)
 
 $(P)/%: tests/programs/%.cpp tests/programs/mark.h
 	@mkdir -p $(@D)

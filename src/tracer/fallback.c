@@ -5,9 +5,12 @@
  * Runs on any thread of the traced program, perhaps in a signal handler. A frame that rows can't
  * express needs registers that rows do not follow, so libunwind starts at our own frame, with the
  * registers as they are, walks out to the frame in question, and one step further; from there
- * rows go on. It runs on a stack of the tracer's, as it takes more than a host's may have; there
- * are a few of them, each under a lock that is tried once. All memory it reads comes through access_mem(), which knows what may
- * be read; of the system calls it makes only rt_sigprocmask is left, and does not need to work.
+ * rows go on. All memory it reads comes through access_mem(), which knows what may be read.
+ *
+ * It runs on a stack of the tracer's, as it takes more than a host's may have; there are a few of
+ * them, each under a lock that is tried once. Signals are blocked meanwhile: a handler of the host
+ * may need more than is left there, may take the stack pointer for one of its own stack (garbage
+ * collectors that stop threads do), or never come back. Where that is refused there is no walk.
  *
  * Only x86-64 has the few instructions of assembly that this takes. On other machines such a
  * frame is the end of the stack; their rows express nearly everything.
@@ -19,11 +22,12 @@
 #if defined(__x86_64__)
 
 #include <dlfcn.h>
-#include <fcntl.h>
+#include <errno.h>
 #include <libunwind.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
 
 #include "tracer/ehframe.h"
 #include "tracer/module.h"
@@ -32,6 +36,7 @@
 #include "tracer/unwind.h"
 
 #define SCRATCH_SIZE ((size_t)64 << 10)
+#define GUARD_SIZE   ((size_t)4 << 10) /* below each of them */
 #define NR_SCRATCH   4u
 #define MAX_STEPS    512
 
@@ -43,7 +48,7 @@ struct registers {
 /* One use of libunwind, and the stack that it runs on. */
 struct walk {
 	uint32_t busy; /* the lock */
-	char *scratch;
+	char *top; /* of its stack */
 	struct cursor *c;
 	struct registers regs;
 	struct rows_image image; /* of the module that was asked for last */
@@ -285,7 +290,7 @@ static __attribute__((noinline)) void call_on_stack(struct walk *w, char *top)
 
 static struct walk *walk_take(void)
 {
-	for (uint32_t i = 0; fallback.ready && i < NR_SCRATCH; i++)
+	for (uint32_t i = 0; i < NR_SCRATCH; i++)
 		if (!__atomic_exchange_n(&fallback.walks[i].busy, 1, __ATOMIC_ACQUIRE))
 			return &fallback.walks[i];
 	return NULL;
@@ -293,26 +298,31 @@ static struct walk *walk_take(void)
 
 __attribute__((noinline)) bool fallback_step(struct cursor *c)
 {
-	struct walk *w = walk_take();
-	bool ok;
+	struct walk *w;
+	uint64_t mask;
+	bool ok = false;
 
-	if (!w)
+	if (!fallback.ready || sys_block_signals(&mask))
 		return false;
-	w->c = c;
-	w->image.nr_spans = 0;
-	w->found = false;
-	READ_REGISTERS(&w->regs);
-	call_on_stack(w, w->scratch + SCRATCH_SIZE);
-	ok = w->found && w->sp > c->sp && !(w->sp & 7);
-	if (ok) {
-		c->pc = w->pc;
-		c->sp = w->sp;
-		c->fp = w->fp;
-		c->slot = w->sp - 8;
-		c->sp_off = 1;
-		c->interrupted = w->interrupted;
+	w = walk_take();
+	if (w) {
+		w->c = c;
+		w->image.nr_spans = 0;
+		w->found = false;
+		READ_REGISTERS(&w->regs);
+		call_on_stack(w, w->top);
+		ok = w->found && w->sp > c->sp && !(w->sp & 7);
+		if (ok) {
+			c->pc = w->pc;
+			c->sp = w->sp;
+			c->fp = w->fp;
+			c->slot = w->sp - 8;
+			c->sp_off = 1;
+			c->interrupted = w->interrupted;
+		}
+		__atomic_store_n(&w->busy, 0, __ATOMIC_RELEASE);
 	}
-	__atomic_store_n(&w->busy, 0, __ATOMIC_RELEASE);
+	sys_restore_signals(mask);
 	return ok;
 }
 
@@ -322,36 +332,48 @@ __attribute__((noinline)) bool fallback_step(struct cursor *c)
 	((fallback.member = (__typeof__(fallback.member))dlsym(handle, EXPAND(UNW_OBJ(name)))) != \
 	 NULL)
 
-/*
- * Has libunwind set itself up, and takes back the pipe that it opens at that: it would hold two of
- * the program's descriptors. Only the local address space, which is never used here, would write
- * to it. False: that pipe could not be told from what else is open.
- */
-static bool set_up(void)
+static int set_up(void *arg)
 {
-	struct sys_stat st[2];
-	long fds[2];
-
-	/* the numbers that the pipe will get */
-	fds[0] = sys_open("/", O_RDONLY, 0);
-	fds[1] = sys_open("/", O_RDONLY, 0);
-	for (uint32_t i = 0; i < 2; i++)
-		if (fds[i] >= 0)
-			sys_close((int)fds[i]);
-	if (fds[0] < 0 || fds[1] < 0)
-		return false;
+	(void)arg;
+	if (sys_setrlimit(RLIMIT_NOFILE, 0, 0))
+		return 1;
 	fallback.set_caching_policy(fallback.space, UNW_CACHE_NONE);
-	if (sys_fstat((int)fds[0], &st[0]))
-		return true; /* this libunwind opens none */
-	if (sys_fstat((int)fds[1], &st[1]) || !S_ISFIFO(st[0].mode) || !S_ISFIFO(st[1].mode) ||
-	    st[0].inode != st[1].inode)
-		return false;
-	sys_close((int)fds[0]);
-	sys_close((int)fds[1]);
+	fallback.ready = true;
+	return 0;
+}
+
+/*
+ * Has libunwind set itself up. It would open a pipe, for its local address space, which is never
+ * used here; that would take two of the program's descriptors. So it runs as vfork's child does:
+ * in this memory, but with descriptors and limits of its own, by which it can open nothing.
+ * Whatever shows that this memory is not shared (emulators make a fork of it) leaves ready false.
+ */
+static void set_up_aside(void)
+{
+	uint64_t mask;
+	int pid;
+
+	if (sys_block_signals(&mask))
+		return; /* one that ended it half done would leave a lock behind */
+	pid = clone(set_up, fallback.walks[0].top, CLONE_VM | CLONE_VFORK, NULL);
+	if (pid > 0)
+		sys_wait_clone(pid);
+	sys_restore_signals(mask);
+}
+
+static bool make_stacks(void)
+{
+	for (uint32_t i = 0; i < NR_SCRATCH; i++) {
+		char *stack = sys_map(GUARD_SIZE + SCRATCH_SIZE);
+
+		if (!stack || sys_forbid(stack, GUARD_SIZE))
+			return false;
+		fallback.walks[i].top = stack + GUARD_SIZE + SCRATCH_SIZE;
+	}
 	return true;
 }
 
-bool fallback_start(void)
+static bool load(void)
 {
 	/* the one that takes accessors; libunwind.so.8 itself knows only the local address space */
 	void *handle = dlopen("libunwind-x86_64.so.8", RTLD_NOW | RTLD_LOCAL);
@@ -365,14 +387,16 @@ bool fallback_start(void)
 	    !FIND(search_unwind_table, dwarf_search_unwind_table))
 		return false;
 	fallback.space = fallback.create_addr_space(&accessors, 0);
-	if (!fallback.space)
-		return false;
-	for (uint32_t i = 0; i < NR_SCRATCH; i++) {
-		fallback.walks[i].scratch = sys_map(SCRATCH_SIZE);
-		if (!fallback.walks[i].scratch)
-			return false;
-	}
-	fallback.ready = set_up();
+	return fallback.space != NULL;
+}
+
+bool fallback_start(void)
+{
+	int saved = errno;
+
+	if (load() && make_stacks())
+		set_up_aside();
+	errno = saved;
 	return fallback.ready;
 }
 

@@ -4,8 +4,8 @@
  *
  * libunwind is loaded once, apart from the host's symbols, and used only through an address space
  * of our own accessors: it reads the stack within the bounds that are known, unwind data within
- * its module, and makes no system call but rt_sigprocmask, which may be refused. It runs on one of
- * a few stacks of the tracer's; a thread that finds all busy goes without.
+ * its module, and makes no system call but rt_sigprocmask. It runs on one of a few stacks of the
+ * tracer's with signals blocked; a thread that finds all busy, or may not block, goes without.
  */
 #ifndef HEAPSTORY_TRACER_FALLBACK_H
 #define HEAPSTORY_TRACER_FALLBACK_H

@@ -11,11 +11,13 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -160,6 +162,28 @@ void sys_unlock(uint32_t *word)
 long sys_getpid(void)
 {
 	return CALL0(SYS_getpid);
+}
+
+long sys_block_signals(uint64_t *ret_old)
+{
+	uint64_t all = ~(UINT64_C(1) << (SIGSEGV - 1) | UINT64_C(1) << (SIGBUS - 1));
+
+	return CALL4(SYS_rt_sigprocmask, SIG_SETMASK, &all, ret_old, sizeof(all));
+}
+
+long sys_restore_signals(uint64_t mask)
+{
+	return CALL4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, 0, sizeof(mask));
+}
+
+long sys_forbid(void *p, size_t size)
+{
+	return CALL3(SYS_mprotect, p, size, PROT_NONE);
+}
+
+long sys_wait_clone(int pid)
+{
+	return CALL4(SYS_wait4, pid, 0, __WCLONE, 0);
 }
 
 long sys_gettid(void)

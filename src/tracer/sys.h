@@ -25,6 +25,9 @@ long sys_discard(void *p, size_t size);
 long sys_futex_wait(uint32_t *word, uint32_t expected, uint64_t timeout_ns);
 long sys_futex_wake_all(uint32_t *word);
 long sys_getpid(void);
+/* Blocks all signals of this thread but SIGSEGV and SIGBUS; the mask before into *ret_old. */
+long sys_block_signals(uint64_t *ret_old);
+long sys_restore_signals(uint64_t mask);
 
 /*
  * A short lock on a word that is 0 when free. A thread that finds it taken spins, then looks again
@@ -38,6 +41,10 @@ void sys_unlock(uint32_t *word);
 long sys_gettid(void);
 long sys_getppid(void);
 long sys_getuid(void);
+/* Takes all access to [p, p+size), page aligned. */
+long sys_forbid(void *p, size_t size);
+/* Waits for the end of a child that was made without SIGCHLD. */
+long sys_wait_clone(int pid);
 /* flags as open(2); O_CLOEXEC is added. */
 long sys_open(const char *path, int flags, unsigned mode);
 long sys_close(int fd);

@@ -13,14 +13,17 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -201,6 +204,67 @@ static void stack_use(const char *name)
 	munmap(stack, size);
 }
 
+/* ---- handlers that need their own stack ---- */
+
+#define HANDLER_DEPTH ((size_t)200 << 10)
+
+static struct {
+	uintptr_t lo, hi; /* of the thread that is interrupted */
+	volatile unsigned nr, strange; /* handlers run, those on another stack */
+	volatile int end;
+	pid_t tid;
+} storm;
+
+/* As a handler of a garbage collector: it takes its stack pointer for one of the thread's own. */
+static void in_storm(int sig)
+{
+	volatile char deep[HANDLER_DEPTH];
+	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+
+	if (sp < storm.lo || sp >= storm.hi) {
+		storm.strange++;
+		return;
+	}
+	for (size_t i = 0; i < sizeof(deep); i += 4096)
+		deep[i] = (char)sig;
+	storm.nr++;
+}
+
+static void *send_storm(void *arg)
+{
+	while (!storm.end)
+		syscall(SYS_tgkill, getpid(), storm.tid, SIGUSR2);
+	return arg;
+}
+
+static void handlers(void)
+{
+	struct sigaction sa = {.sa_handler = in_storm};
+	pthread_attr_t attr;
+	pthread_t id;
+	void *lo;
+	size_t size;
+	unsigned cut = 0, nr = 0;
+
+	pthread_getattr_np(pthread_self(), &attr);
+	pthread_attr_getstack(&attr, &lo, &size);
+	pthread_attr_destroy(&attr);
+	storm.lo = (uintptr_t)lo;
+	storm.hi = storm.lo + size;
+	storm.tid = (pid_t)syscall(SYS_gettid);
+	sigaction(SIGUSR2, &sa, NULL);
+	pthread_create(&id, NULL, send_storm, NULL);
+	for (; nr < 20000 || (storm.nr < 2000 && nr < 2000000); nr++) {
+		outer(middle);
+		cut += !whole();
+	}
+	storm.end = 1;
+	pthread_join(id, NULL);
+	printf("# %u stacks, %u handlers between and in them\n", nr, storm.nr);
+	check("handlers run on the stack that is theirs",
+	      storm.nr >= 2000 && !storm.strange && !cut);
+}
+
 /* ---- nothing open ---- */
 
 static void closed_descriptors(void)
@@ -238,6 +302,52 @@ static int next_descriptor(void)
 	return fd;
 }
 
+/* Loading libunwind, with another thread that opens and closes what it can. */
+
+static volatile int opening, opened_enough;
+static int refused;
+
+static void *open_and_close(void *arg)
+{
+	for (int fd; !opened_enough; opening = 1) {
+		fd = open("/", O_RDONLY);
+		refused += fd < 0;
+		close(fd);
+	}
+	return arg;
+}
+
+static void load(void)
+{
+	struct sigaction sa = {.sa_handler = SIG_DFL};
+	int next = next_descriptor();
+	struct rlimit before, after;
+	sigset_t pending, all, mask;
+	pthread_t id;
+	bool loaded;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &mask);
+	sigaction(SIGCHLD, &sa, NULL);
+	getrlimit(RLIMIT_NOFILE, &before);
+	pthread_create(&id, NULL, open_and_close, NULL);
+	while (!opening)
+		;
+	errno = 77;
+	loaded = unwind_start();
+	check("libunwind is there, errno as before", loaded && errno == 77);
+	opened_enough = 1;
+	pthread_join(id, NULL);
+	check("no descriptor is kept, no other thread was refused one",
+	      next_descriptor() == next && !refused);
+	getrlimit(RLIMIT_NOFILE, &after);
+	sigpending(&pending);
+	check("no limit changed, no child, no signal",
+	      after.rlim_cur == before.rlim_cur && waitpid(-1, NULL, __WALL) == -1 &&
+		      errno == ECHILD && sigisemptyset(&pending));
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+}
+
 /* ---- no system calls ---- */
 
 static volatile int go;
@@ -262,10 +372,14 @@ void *waiting_thread(void *arg)
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##nr, 0, 1), \
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-static int forbid(void)
+/* Leaves what the tracer may call after its start, and rt_sigprocmask if that is asked for. */
+static int forbid(int and_masks)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigprocmask, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K,
+			 and_masks ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_ALLOW),
 		ALLOW(mmap),
 		ALLOW(munmap),
 		ALLOW(madvise),
@@ -273,6 +387,8 @@ static int forbid(void)
 		ALLOW(getpid),
 		ALLOW(write),
 		ALLOW(exit_group),
+		ALLOW(prctl),
+		ALLOW(seccomp),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 	};
 	struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
@@ -296,7 +412,7 @@ static void no_system_calls(void)
 	pthread_create(&id, NULL, waiting_thread, thread_memory());
 	while (go != -1)
 		;
-	if (forbid()) {
+	if (forbid(0)) {
 		printf("ok no system calls # SKIP no seccomp here\n");
 		return;
 	}
@@ -308,24 +424,29 @@ static void no_system_calls(void)
 		;
 	check("no system calls, another thread",
 	      flags == 0 && has("middle") && has("by_rbx") && has("waiting_thread"));
+	forbid(1);
+	outer(middle);
+	check("signals can't be blocked: cut there",
+	      flags == UNWIND_CUT && has("by_rbx") && !has("middle"));
+	outer(capture);
+	check("signals can't be blocked: the others as ever",
+	      flags == 0 && has("outer") && has("__libc_start_main"));
 }
 
 int main(void)
 {
 	static char buffer[8192];
-	int next;
 
 	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	standin_start();
-	next = next_descriptor();
-	check("libunwind is there", unwind_start());
-	check("no descriptor is kept", next_descriptor() == next);
+	load();
 	self = thread_memory();
 	stack_use("nothing cached");
 	stack_use("rows cached");
 	outer(middle);
 	check("frame described by another register", whole());
 	small_stack();
+	handlers();
 	closed_descriptors();
 	no_system_calls();
 	fflush(stdout);
