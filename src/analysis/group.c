@@ -186,12 +186,20 @@ static uint32_t intern(struct grouping *g, const void *bytes, size_t len, char *
 	return (uint32_t)g->nr_bases++;
 }
 
+/*
+ * A site is a place in the source: function and line, or function and module where no line is
+ * known. Return addresses do not count, nor what the function was inlined into. Without a name
+ * there is only the address to tell it by.
+ */
 static char *site_key(const struct frame *site)
 {
 	char *place, *key;
 
 	if (!site)
 		return xstrdup("(no stack)");
+	if (site->function && !(site->file && site->line))
+		return xasprintf("%s %s", site->function,
+				 site->module ? path_basename(site->module) : "(no module)");
 	place = frame_place(site);
 	if (!site->function)
 		return place;

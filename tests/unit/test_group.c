@@ -402,6 +402,53 @@ static void test_growers(void **state)
 	lineage_shape_release(&shape);
 }
 
+/* leaf() at one line, called from f1 at three addresses: by itself, and inlined into two callers. */
+static size_t leaf_lookup(void *context, const struct snapshot *s, uint32_t module,
+			  uint64_t address, const struct name_frame **ret)
+{
+	static struct name_frame frames[2] = {{.function = "leaf", .file = "leaf.c", .line = 10}};
+	uint64_t site = address - 0x2100;
+
+	if (site > 16)
+		return fake_heap_lookup(context, s, module, address, ret);
+	frames[0].inlined = site >= 8;
+	frames[1] = (struct name_frame){.function = site < 16 ? "one" : "two"};
+	*ret = frames;
+	return frames[0].inlined ? 2 : 1;
+}
+
+static size_t rows_by(struct names *names, enum group_by by)
+{
+	struct group_options options = {by, false, false, 0};
+	struct heap h;
+	size_t nr;
+
+	heap_build(&h, names, &no_filter, &options, SORT_DEFAULT);
+	nr = h.nr_rows;
+	heap_release(&h);
+	return nr;
+}
+
+static void test_site_is_a_place_in_the_source(void **state)
+{
+	struct fake_heap heap;
+	struct snapshot *s;
+	struct names *names;
+
+	(void)state;
+	fake_heap_init(&heap, 1);
+	for (uint32_t stack = 3; stack < 6; stack++)
+		fake_heap_add(&heap, 64, stack, 1);
+	s = fake_heap_snapshot(&heap, 0);
+	names = names_new(s, leaf_lookup, NULL);
+	assert_int_equal(rows_by(names, GROUP_SITE), 1);
+	assert_int_equal(rows_by(names, GROUP_FUNCTION), 1);
+	assert_int_equal(rows_by(names, GROUP_STACK), 3);
+	names_free(names);
+	snapshot_free(s);
+	fake_heap_release(&heap);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,6 +460,7 @@ int main(void)
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_shape_of_growth),
 		cmocka_unit_test(test_growers),
+		cmocka_unit_test(test_site_is_a_place_in_the_source),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
