@@ -8,6 +8,7 @@
 
 #include "analysis/diff.h"
 #include "analysis/heap.h"
+#include "analysis/ignore.h"
 #include "analysis/lineage.h"
 #include "analysis/names.h"
 #include "analysis/snapshot.h"
@@ -267,5 +268,45 @@ json_t *rows_diff_totals(const struct diff *diff, double per)
 	set(o, "stack", json_array());
 	set(o, "lineage", json_null());
 	set_int(o, "rows", diff->nr_rows);
+	return o;
+}
+
+/* ---- what is ignored --------------------------------------------------------------------- */
+
+static void set_changes(json_t *o, const struct diff_sums *s)
+{
+	set(o, "count", change_value(s->before.count, s->after.count));
+	set(o, "bytes", change_value(s->before.bytes, s->after.bytes));
+}
+
+static json_t *rule_value(const struct ignore_rule *rule, const struct diff_sums *sums)
+{
+	json_t *o = json_object();
+
+	set(o, "kind", json_string(rule->kind == IGNORE_FUNCTION ? "function" : "module"));
+	set(o, "glob", report_string(rule->glob));
+	set(o, "reason", report_string(rule->reason));
+	set_int(o, "line", rule->line);
+	set(o, "matched", json_boolean(sums->before.count || sums->after.count));
+	set_changes(o, sums);
+	return o;
+}
+
+json_t *rows_diff_ignored(const struct diff *diff, const struct ignore *ignore)
+{
+	struct diff_sums all = {0};
+	json_t *o, *rules;
+
+	if (!ignore)
+		return json_null();
+	o = json_object();
+	rules = json_array();
+	for (size_t i = 0; i < ignore->nr_rules; i++) {
+		diff_sums_add(&all, &diff->ignored[i]);
+		json_array_append_new(rules, rule_value(&ignore->rules[i], &diff->ignored[i]));
+	}
+	set(o, "file", report_string(ignore->path));
+	set_changes(o, &all);
+	set(o, "rules", rules);
 	return o;
 }

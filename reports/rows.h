@@ -16,6 +16,7 @@ struct diff_row;
 struct diff_sums;
 struct heap;
 struct heap_row;
+struct ignore;
 struct names;
 struct snap_block;
 struct snapshot;
@@ -37,6 +38,8 @@ json_t *rows_heap(const struct heap *heap, const struct heap_row *row, struct na
 json_t *rows_diff(const struct diff *diff, const struct diff_row *row, struct names *const names[2],
 		  double per);
 json_t *rows_diff_totals(const struct diff *diff, double per);
+/* What fell under the rules, in all and by rule; null without rules. */
+json_t *rows_diff_ignored(const struct diff *diff, const struct ignore *ignore);
 
 /* Who and when. */
 json_t *rows_target(const struct snapshot *snapshot);

@@ -9,6 +9,7 @@
 
 #include "analysis/block_stream.h"
 #include "analysis/filter.h"
+#include "analysis/ignore.h"
 #include "analysis/names.h"
 #include "analysis/snapshot.h"
 #include "util/alloc.h"
@@ -25,6 +26,9 @@ struct build {
 	struct diff *diff;
 	const struct snapshot *snapshots[2];
 	struct filter_side filters[2];
+	const struct ignore *ignore;
+	uint32_t *ignored[2]; /* by stack: 0 not looked up yet, 1 no, else rule + 2 */
+	struct names *names[2];
 	bool by_thread;
 	size_t alloc_rows;
 	struct grouping *contents; /* of stacks */
@@ -81,27 +85,84 @@ static bool passes(struct build *w, uint32_t side, const struct snap_block *b)
 	return filter_passes(&w->filters[side], b);
 }
 
+/* The sums that the block counts in instead of a row, or NULL. */
+static struct diff_sums *ignored(struct build *w, uint32_t side, const struct snap_block *b)
+{
+	uint32_t *known;
+
+	if (!w->ignore)
+		return NULL;
+	known = &w->ignored[side][b->stack];
+	if (!*known)
+		*known = ignore_rule_of(w->ignore, w->names[side], b->stack) + 2; /* none: 1 */
+	return *known == 1 ? NULL : &w->diff->ignored[*known - 2];
+}
+
+static void add_single_to(struct diff_sums *sums, uint32_t side, uint64_t size)
+{
+	add(side ? &sums->after : &sums->before, 1, size);
+	add(side ? &sums->born : &sums->freed, 1, size);
+}
+
+/* A block of both, in one group; the difference in size is in resized. */
+static void add_both_to(struct diff_sums *sums, uint64_t before, uint64_t after)
+{
+	add(&sums->before, 1, before);
+	add(&sums->after, 1, after);
+	if (before == after) {
+		add(&sums->survived, 1, after);
+		return;
+	}
+	sums->resized.count++;
+	sums->resized.bytes += (int64_t)after - (int64_t)before;
+}
+
 static void add_single(struct build *w, uint32_t side, const struct snap_block *b)
 {
+	struct diff_sums *aside;
 	struct diff_row *row;
 
 	if (!passes(w, side, b))
 		return;
+	aside = ignored(w, side, b);
+	if (aside) {
+		add_single_to(aside, side, b->size);
+		return;
+	}
 	row = row_of(w, grouping_of(w->diff->grouping, side, b));
-	add(side ? &row->sums.after : &row->sums.before, 1, b->size);
-	add(side ? &row->sums.born : &row->sums.freed, 1, b->size);
+	add_single_to(&row->sums, side, b->size);
 	add_to_stack(w, side, b);
 	if (side)
 		note_grown(row, b);
 }
 
+/* A block that went from one group to another by realloc. */
+static void add_moved(struct build *w, uint32_t from, uint32_t to, uint64_t before, uint64_t after)
+{
+	struct diff_sums *sums = &row_of(w, from)->sums;
+
+	add(&sums->before, 1, before);
+	sums->resized.bytes -= (int64_t)before;
+	sums = &row_of(w, to)->sums;
+	add(&sums->after, 1, after);
+	sums->resized.count++;
+	sums->resized.bytes += (int64_t)after;
+	if (before == after)
+		add(&sums->survived, 1, after);
+}
+
 static void add_both(struct build *w, const struct snap_block *b, const struct snap_block *a)
 {
-	struct diff_row *row;
+	struct diff_sums *aside;
 	uint32_t from, to;
 
 	if (!passes(w, 0, b) && !passes(w, 1, a))
 		return;
+	aside = ignored(w, 1, a);
+	if (aside) {
+		add_both_to(aside, b->size, a->size);
+		return;
+	}
 	from = grouping_of(w->diff->grouping, 0, b);
 	to = grouping_of(w->diff->grouping, 1, a);
 	/* one of the snapshots may not know the thread any more, or not yet */
@@ -109,21 +170,13 @@ static void add_both(struct build *w, const struct snap_block *b, const struct s
 		to = from;
 	else if (w->by_thread)
 		from = to;
-	row = row_of(w, from);
-	add(&row->sums.before, 1, b->size);
-	if (from != to)
-		row->sums.resized.bytes -= (int64_t)b->size;
-	row = row_of(w, to);
-	add(&row->sums.after, 1, a->size);
-	if (from != to || a->size != b->size) {
-		row->sums.resized.count++;
-		row->sums.resized.bytes += (int64_t)a->size - (from == to ? (int64_t)b->size : 0);
-	}
-	if (a->size == b->size)
-		add(&row->sums.survived, 1, a->size);
+	if (from == to)
+		add_both_to(&row_of(w, to)->sums, b->size, a->size);
+	else
+		add_moved(w, from, to, b->size, a->size);
 	add_to_stack(w, 0, b);
 	add_to_stack(w, 1, a);
-	note_grown(row, a);
+	note_grown(row_of(w, to), a);
 }
 
 /* ---- which block is which ---------------------------------------------------------------- */
@@ -302,7 +355,7 @@ static void choose_stacks(struct build *w)
 	free(best);
 }
 
-static void add_sums(struct diff_sums *to, const struct diff_sums *from)
+void diff_sums_add(struct diff_sums *to, const struct diff_sums *from)
 {
 	/* all members are amounts */
 	int64_t *t = (int64_t *)to;
@@ -360,17 +413,24 @@ static int compare_rows(const void *a, const void *b, void *context)
 /* ---- the whole --------------------------------------------------------------------------- */
 
 static void build_init(struct build *w, struct diff *d, struct names *const names[2],
-		       const struct filter *filter, const struct group_options *options)
+		       const struct diff_options *options)
 {
 	struct group_options by_content = {GROUP_STACK, false, false, 0};
 
 	memset(w, 0, sizeof(*w));
 	w->diff = d;
-	w->by_thread = options->by == GROUP_THREAD;
+	w->by_thread = options->group.by == GROUP_THREAD;
 	w->contents = grouping_new(&by_content);
+	w->ignore = options->ignore;
+	if (w->ignore)
+		d->ignored = xcalloc(w->ignore->nr_rules + 1, sizeof(*d->ignored));
 	for (int i = 0; i < 2; i++) {
-		w->snapshots[i] = names_snapshot(names[i]);
-		filter_side_init(&w->filters[i], filter, names[i], w->snapshots[i]->taken_ms);
+		const struct snapshot *s = names_snapshot(names[i]);
+
+		w->snapshots[i] = s;
+		w->names[i] = names[i];
+		filter_side_init(&w->filters[i], options->filter, names[i], s->taken_ms);
+		w->ignored[i] = xcalloc(s->nr_stacks + 1, sizeof(*w->ignored[i]));
 		grouping_add(d->grouping, names[i]);
 		grouping_add(w->contents, names[i]);
 	}
@@ -378,22 +438,24 @@ static void build_init(struct build *w, struct diff *d, struct names *const name
 
 static void build_release(struct build *w)
 {
-	filter_side_release(&w->filters[0]);
-	filter_side_release(&w->filters[1]);
+	for (int i = 0; i < 2; i++) {
+		filter_side_release(&w->filters[i]);
+		free(w->ignored[i]);
+	}
 	grouping_free(w->contents);
 	free(w->stacks);
 }
 
 /* Adds the rows up and leaves out those that no block came to; then sorts them. */
-static void finish_rows(struct diff *d, const struct group_options *options, enum sort_by sort)
+static void finish_rows(struct diff *d, const struct diff_options *options)
 {
-	struct row_order order = {d->grouping, sort, options->by == GROUP_AGE};
+	struct row_order order = {d->grouping, options->sort, options->group.by == GROUP_AGE};
 	size_t nr = 0;
 
 	for (size_t i = 0; i < d->nr_rows; i++) {
 		const struct diff_sums *s = &d->rows[i].sums;
 
-		add_sums(&d->totals, s);
+		diff_sums_add(&d->totals, s);
 		if (s->before.count || s->after.count)
 			d->rows[nr++] = d->rows[i];
 	}
@@ -403,22 +465,21 @@ static void finish_rows(struct diff *d, const struct group_options *options, enu
 }
 
 int diff_build(struct diff *d, struct names *before, struct names *after,
-	       const struct filter *filter, const struct group_options *options, enum sort_by sort,
-	       struct hs_error *err)
+	       const struct diff_options *options, struct hs_error *err)
 {
 	struct names *const names[2] = {before, after};
 	struct build work;
 	int ret;
 
 	memset(d, 0, sizeof(*d));
-	d->grouping = grouping_new(options);
-	build_init(&work, d, names, filter, options);
+	d->grouping = grouping_new(&options->group);
+	build_init(&work, d, names, options);
 	d->same_image = !memcmp(work.snapshots[0]->image, work.snapshots[1]->image,
 				sizeof(work.snapshots[0]->image));
 	ret = match(&work, err);
 	if (!ret) {
 		choose_stacks(&work);
-		finish_rows(d, options, sort);
+		finish_rows(d, options);
 	}
 	build_release(&work);
 	if (ret)
@@ -430,5 +491,6 @@ void diff_release(struct diff *d)
 {
 	grouping_free(d->grouping);
 	free(d->rows);
+	free(d->ignored);
 	memset(d, 0, sizeof(*d));
 }

@@ -27,6 +27,7 @@
 
 struct filter;
 struct hs_error;
+struct ignore;
 struct names;
 
 struct diff_amount {
@@ -49,8 +50,20 @@ struct diff {
 	struct grouping *grouping; /* side 0 is BEFORE, 1 is AFTER */
 	struct diff_row *rows; /* unchanged groups too */
 	size_t nr_rows;
-	struct diff_sums totals;
+	struct diff_sums totals; /* of the rows */
+	/*
+	 * By rule of options->ignore: what fell under it and is in no row. A block falls under a
+	 * rule by its stack in AFTER, or in BEFORE if it is gone.
+	 */
+	struct diff_sums *ignored;
 	bool same_image;
+};
+
+struct diff_options {
+	struct group_options group;
+	enum sort_by sort;
+	const struct filter *filter;
+	const struct ignore *ignore; /* NULL: nothing is */
 };
 
 /*
@@ -58,15 +71,16 @@ struct diff {
  * went, not for those that stayed. 0, or -HS_E_* if a file could not be read or is damaged; then
  * there is nothing to release.
  *
- * For GROUP_AGE ages are counted to options->now_ms on both sides, so that a block does not change
+ * For GROUP_AGE ages are counted to group.now_ms on both sides, so that a block does not change
  * its group by growing older. For the filter they are counted to the moment of the block's own
  * snapshot; a block that passes in one of the snapshots is looked at in both. So --older leaves out
  * what was young in the only snapshot that has it, and nothing else.
  */
 int diff_build(struct diff *ret, struct names *before, struct names *after,
-	       const struct filter *filter, const struct group_options *options, enum sort_by sort,
-	       struct hs_error *err);
+	       const struct diff_options *options, struct hs_error *err);
 void diff_release(struct diff *diff);
+
+void diff_sums_add(struct diff_sums *to, const struct diff_sums *from);
 
 /* No block of the row was born, freed or resized. */
 bool diff_unchanged(const struct diff_sums *sums);

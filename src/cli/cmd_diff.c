@@ -6,40 +6,32 @@
 #include <string.h>
 
 #include "analysis/diff.h"
+#include "analysis/ignore.h"
 #include "analysis/snapshot.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/read.h"
+#include "cli/verdict.h"
 #include "cli/views.h"
 #include "reports/rows.h"
 #include "symbolizer/symbolizer.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/units.h"
 
-struct diff_options {
+struct own_options {
 	double per; /* 0: not given */
 	const char *unit;
+	const char *ignore_path; /* NULL: not given */
+	struct verdict_options verdict;
 };
 
-static int own(void *context, struct args *a)
+static int parse_per(struct own_options *o, struct args *a)
 {
-	static const char *const later[] = {"--exit-code", "--fail-above", "--ignore"};
-	struct diff_options *o = context;
-	const char *value;
+	const char *value = args_value(a);
 	char *end;
 
-	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
-		if (args_is(a, later[i], NULL))
-			return args_not_yet(later[i]);
-	}
-	if (args_is(a, "--unit", NULL)) {
-		o->unit = args_value(a);
-		return o->unit ? 1 : -1;
-	}
-	if (!args_is(a, "--per", NULL))
-		return 0;
-	value = args_value(a);
 	if (!value)
 		return -1;
 	o->per = strtod(value, &end);
@@ -47,6 +39,41 @@ static int own(void *context, struct args *a)
 		return args_wrong(a, value, "a number of operations above 0");
 	return 1;
 }
+
+static int parse_limit(struct verdict_options *o, struct args *a)
+{
+	const char *value = args_value(a);
+
+	if (!value)
+		return -1;
+	if (units_parse_size(value, &o->limit))
+		return args_wrong(a, value, "a size as 4096, 4k, 1m or 2g");
+	o->wanted = o->has_limit = true;
+	return 1;
+}
+
+static int own(void *context, struct args *a)
+{
+	struct own_options *o = context;
+
+	if (args_is(a, "--exit-code", NULL)) {
+		o->verdict.wanted = true;
+		return 1;
+	}
+	if (args_is(a, "--fail-above", NULL))
+		return parse_limit(&o->verdict, a);
+	if (args_is(a, "--ignore", NULL)) {
+		o->ignore_path = args_value(a);
+		return o->ignore_path ? 1 : -1;
+	}
+	if (args_is(a, "--unit", NULL)) {
+		o->unit = args_value(a);
+		return o->unit ? 1 : -1;
+	}
+	return args_is(a, "--per", NULL) ? parse_per(o, a) : 0;
+}
+
+/* ---- the report -------------------------------------------------------------------------- */
 
 /* Beneath a row that grew: its stack where rows are stacks, and how its largest buffer grew. */
 static void beneath(struct report *r, const json_t *row, bool with_stack)
@@ -85,7 +112,7 @@ static json_t *coverage_of(const struct diff *diff, struct source *sources)
 	return o;
 }
 
-static json_t *target_of(const struct source *sources, const struct diff_options *mine)
+static json_t *target_of(const struct source *sources, const struct own_options *mine)
 {
 	json_t *o = json_object();
 
@@ -96,63 +123,172 @@ static json_t *target_of(const struct source *sources, const struct diff_options
 	return o;
 }
 
-static int print(struct source *sources, struct read_options *o, const struct diff_options *mine)
+static json_t *totals_of(const struct diff *diff, const struct own_options *mine,
+			 const struct ignore *ignore, const struct verdict *verdict)
 {
-	struct names *const names[2] = {sources[0].names, sources[1].names};
-	uint64_t taken[2] = {sources[0].snapshot->taken_ms, sources[1].snapshot->taken_ms};
-	struct group_options by = {o->by, false, false, taken[0] > taken[1] ? taken[0] : taken[1]};
-	struct report_style style = style_for(o);
-	char *title = xasprintf("BYTES/%s", mine->unit ? mine->unit : "OP");
-	struct report_column columns[] = {
-		{"DELTA", "bytes.delta", UNIT_BYTES_DELTA, false},
-		{"BLOCKS", "count.delta", UNIT_COUNT_DELTA, true},
+	json_t *o = rows_diff_totals(diff, mine->per), *v = json_null();
+
+	json_object_set_new(o, "ignored", rows_diff_ignored(diff, ignore));
+	if (mine->verdict.wanted) {
+		v = json_object();
+		json_object_set_new(v, "failed", json_boolean(verdict->failed));
+		json_object_set_new(v, "limit_bytes",
+				    mine->verdict.has_limit
+					    ? json_integer((json_int_t)mine->verdict.limit)
+					    : json_null());
+		json_object_set_new(v, "text", report_string(verdict->text));
+	}
+	json_object_set_new(o, "verdict", v);
+	return o;
+}
+
+/* With rates, those are what is asked for; where all changes came from is then left to JSON. */
+static size_t columns_of(struct report_column columns[static 8], const struct own_options *mine,
+			 const char *const titles[2], enum group_by by)
+{
+	const struct report_column changes[] = {
 		{"BORN", "born.bytes", UNIT_BYTES, true},
 		{"FREED", "freed.bytes", UNIT_BYTES, true},
 		{"RESIZED", "resized.bytes", UNIT_BYTES_DELTA, true},
-		{"AFTER", "bytes.after", UNIT_BYTES, false},
-		{title, "per_unit.bytes", UNIT_BYTES_RATE, true},
-		*view_group_column(o->by),
 	};
+	const struct report_column rates[] = {
+		{titles[0], "per_unit.bytes", UNIT_BYTES_RATE, false},
+		{titles[1], "per_unit.count", UNIT_RATE, false},
+	};
+	bool per = mine->per > 0;
+	size_t nr = 0, more = per ? sizeof(rates) : sizeof(changes);
+
+	columns[nr++] = (struct report_column){"DELTA", "bytes.delta", UNIT_BYTES_DELTA, false};
+	columns[nr++] = (struct report_column){"BLOCKS", "count.delta", UNIT_COUNT_DELTA, true};
+	memcpy(&columns[nr], per ? rates : changes, more);
+	nr += more / sizeof(columns[0]);
+	columns[nr++] = (struct report_column){"AFTER", "bytes.after", UNIT_BYTES, false};
+	columns[nr++] = *view_group_column(by);
+	return nr;
+}
+
+/* What was ignored, and the verdict, behind the rows. */
+static void print_end(struct report *report, const struct own_options *mine)
+{
+	const json_t *ignored = json_object_get(report->totals, "ignored");
+	const json_t *verdict = json_object_get(report->totals, "verdict");
+	const char *text = json_string_value(json_object_get(verdict, "text"));
+
+	if (report->style.json) {
+		if (text)
+			fprintf(stderr, "%s\n", text);
+		return;
+	}
+	if (json_is_object(ignored))
+		view_ignored(report, ignored);
+	if (mine->verdict.wanted)
+		text_wrapped(report, text, 0);
+}
+
+/* Prints the rows; unchanged groups are rows only where all are asked for. */
+static void print_rows(struct report *report, const struct diff *diff, struct names *const names[2],
+		       const struct read_options *o, double per)
+{
+	size_t shown = 0, left = 0;
+
+	for (size_t i = 0; i < diff->nr_rows; i++) {
+		if (o->nr_rows != SIZE_MAX && diff_unchanged(&diff->rows[i].sums))
+			continue;
+		if (shown < o->nr_rows && ++shown)
+			report_row(report, rows_diff(diff, &diff->rows[i], names, per));
+		else
+			left++;
+	}
+	report_end(report, left);
+}
+
+static void print(struct source *sources, const struct diff *diff, const struct read_options *o,
+		  const struct own_options *mine, const struct ignore *ignore,
+		  const struct verdict *verdict)
+{
+	struct names *const names[2] = {sources[0].names, sources[1].names};
+	const char *unit = mine->unit ? mine->unit : "OP";
+	char *const titles[2] = {xasprintf("BYTES/%s", unit), xasprintf("BLOCKS/%s", unit)};
+	struct report_column columns[8];
 	struct report_view view = {
 		.columns = columns,
-		.nr_columns = sizeof(columns) / sizeof(columns[0]),
+		.nr_columns = columns_of(columns, mine,
+					 (const char *const[2]){titles[0], titles[1]}, o->by),
 		.total_key = "total",
 		.beneath = o->by == GROUP_STACK ? beneath_stack : beneath_group,
 		.empty = "no difference",
 	};
-	struct hs_error err = {0};
+	struct report_style style = style_for(o);
 	struct report report;
+
+	report_begin(&report, &style, "diff", &view, target_of(sources, mine),
+		     coverage_of(diff, sources), totals_of(diff, mine, ignore, verdict));
+	json_incref(report.totals);
+	print_rows(&report, diff, names, o, mine->per);
+	print_end(&report, mine);
+	json_decref(report.totals);
+	free(titles[0]);
+	free(titles[1]);
+}
+
+/* ---- the command ------------------------------------------------------------------------- */
+
+static int compare(struct source *sources, const struct read_options *o,
+		   const struct own_options *mine, const struct ignore *ignore)
+{
+	const struct snapshot *b = sources[0].snapshot, *a = sources[1].snapshot;
+	struct diff_options options = {
+		.group = {o->by, false, false,
+			  b->taken_ms > a->taken_ms ? b->taken_ms : a->taken_ms},
+		.sort = o->sort,
+		.filter = &o->filter,
+		.ignore = ignore,
+	};
+	struct verdict verdict = {false, NULL};
+	struct hs_error err = {0};
 	struct diff diff;
-	size_t shown = 0, left = 0;
-	int ret = diff_build(&diff, names[0], names[1], &o->filter, &by, o->sort, &err);
+	int ret = diff_build(&diff, sources[0].names, sources[1].names, &options, &err);
 
 	progress_stop();
-	if (ret) {
-		free(title);
+	if (ret)
 		return say_error(&err);
-	}
-	report_begin(&report, &style, "diff", &view, target_of(sources, mine),
-		     coverage_of(&diff, sources), rows_diff_totals(&diff, mine->per));
-	for (size_t i = 0; i < diff.nr_rows; i++) {
-		/* unchanged groups are rows only where all are asked for */
-		if (o->nr_rows != SIZE_MAX && diff_unchanged(&diff.rows[i].sums))
-			continue;
-		if (shown < o->nr_rows && ++shown)
-			report_row(&report, rows_diff(&diff, &diff.rows[i], names, mine->per));
-		else
-			left++;
-	}
-	report_end(&report, left);
+	verdict_init(&verdict, &diff, (struct names *const[2]){sources[0].names, sources[1].names},
+		     o->by, &mine->verdict);
+	print(sources, &diff, o, mine, ignore, &verdict);
+	ret = mine->verdict.wanted && verdict.failed ? EXIT_FINDINGS : EXIT_DONE;
+	verdict_release(&verdict);
 	diff_release(&diff);
-	free(title);
-	return EXIT_DONE;
+	return ret;
+}
+
+/* Opens both and compares them. */
+static int run_on(const struct read_options *o, const struct own_options *mine,
+		  const struct ignore *ignore)
+{
+	struct symbolizer *symbolizer = symbolizer_for(o);
+	struct source sources[2] = {{0}, {0}};
+	const char *obstacle = NULL;
+	int status = source_open_to_stream(&sources[0], o->operands[0], symbolizer);
+
+	if (!status)
+		status = source_open_to_stream(&sources[1], o->operands[1], symbolizer);
+	if (!status && mine->verdict.wanted)
+		obstacle = verdict_obstacle(sources[0].snapshot, sources[1].snapshot);
+	if (obstacle)
+		status = say("no verdict is possible: %s", obstacle);
+	if (!status)
+		status = compare(sources, o, mine, ignore);
+	source_close(&sources[0]);
+	source_close(&sources[1]);
+	symbolizer_free(symbolizer);
+	return status;
 }
 
 static int run(int argc, char **argv)
 {
-	struct diff_options mine = {0, NULL};
-	struct symbolizer *symbolizer = NULL;
-	struct source sources[2] = {{0}, {0}};
+	struct own_options mine = {.per = 0};
+	struct ignore ignore = {.path = NULL};
+	struct hs_error err = {0};
 	struct read_options o;
 	int status;
 
@@ -163,18 +299,11 @@ static int run(int argc, char **argv)
 		status = need_operands(&o, 2, argv[0], o.nr_operands ? "AFTER" : "BEFORE");
 	if (!status && mine.unit && !(mine.per > 0))
 		status = say("--unit names what --per counts; --per is missing");
-	if (status)
-		goto out;
-	symbolizer = symbolizer_for(&o);
-	status = source_open_to_stream(&sources[0], o.operands[0], symbolizer);
+	if (!status && mine.ignore_path && ignore_load(mine.ignore_path, &ignore, &err))
+		status = say_error(&err);
 	if (!status)
-		status = source_open_to_stream(&sources[1], o.operands[1], symbolizer);
-	if (!status)
-		status = print(sources, &o, &mine);
-out:
-	source_close(&sources[0]);
-	source_close(&sources[1]);
-	symbolizer_free(symbolizer);
+		status = run_on(&o, &mine, ignore.path ? &ignore : NULL);
+	ignore_release(&ignore);
 	read_options_release(&o);
 	return status;
 }
@@ -182,13 +311,17 @@ out:
 const struct command cmd_diff = {
 	.name = "diff",
 	.summary = "what grew and what shrank between two snapshots",
-	.usage = "BEFORE AFTER [--by WHAT] [--per N [--unit NAME]] [options]",
+	.usage = "BEFORE AFTER [--by WHAT] [--per N [--unit NAME]] [--fail-above SIZE] [options]",
 	.options = READ_HELP_BY
 	"  --per N              rates per operation, for N operations in between\n"
 	"  --unit NAME          what an operation is called\n"
+	"  --ignore FILE        leave out what its rules name: growth that is accepted\n"
+	"  --exit-code          end with 1 if a group grew\n"
+	"  --fail-above SIZE    end with 1 if a group or the whole grew by more than this\n"
 	"  --sort delta|bytes|count  order of the rows\n" READ_HELP_ROWS READ_HELP_FILTERS
 		READ_HELP_STACKS READ_HELP_JSON,
 	.example = "heapstory diff 0001.hs exit.hs\n"
-		   "heapstory diff 0001.hs 0002.hs --by stack --per 2000 --unit post\n",
+		   "heapstory diff 0001.hs 0002.hs --by stack --per 2000 --unit post\n"
+		   "heapstory diff 0001.hs exit.hs --ignore accepted.txt --fail-above 64k\n",
 	.run = run,
 };

@@ -99,3 +99,43 @@ void view_block(struct report *r, const json_t *row)
 			text_moment(json_number_value(json_object_get(row, "birth_s")), moment));
 	text_stack(r, json_object_get(row, "stack"), json_object_get(row, "cut"), 6);
 }
+
+/* ---- what is ignored --------------------------------------------------------------------- */
+
+static void print_rule(struct report *r, const json_t *rule)
+{
+	json_int_t bytes = json_integer_value(report_get(rule, "bytes.delta"));
+	json_int_t count = json_integer_value(report_get(rule, "count.delta"));
+	char size[UNITS_LEN], *line;
+
+	if (json_is_true(json_object_get(rule, "matched")))
+		line = xasprintf("%s in %+" JSON_INTEGER_FORMAT " blocks: %s %s: %s",
+				 units_format_size_delta(bytes, size), count,
+				 json_string_value(json_object_get(rule, "kind")),
+				 json_string_value(json_object_get(rule, "glob")),
+				 json_string_value(json_object_get(rule, "reason")));
+	else
+		line = xasprintf("no block fits line %" JSON_INTEGER_FORMAT ": %s %s",
+				 json_integer_value(json_object_get(rule, "line")),
+				 json_string_value(json_object_get(rule, "kind")),
+				 json_string_value(json_object_get(rule, "glob")));
+	text_wrapped(r, line, 4);
+	free(line);
+}
+
+void view_ignored(struct report *r, const json_t *ignored)
+{
+	json_int_t bytes = json_integer_value(report_get(ignored, "bytes.delta"));
+	json_int_t count = json_integer_value(report_get(ignored, "count.delta"));
+	const json_t *rules = json_object_get(ignored, "rules"), *rule;
+	char size[UNITS_LEN], *line;
+	size_t i;
+
+	line = xasprintf("ignored by %s: %s in %+" JSON_INTEGER_FORMAT " blocks, not in the rows "
+								       "and the total",
+			 json_string_value(json_object_get(ignored, "file")),
+			 units_format_size_delta(bytes, size), count);
+	text_wrapped(r, line, 0);
+	free(line);
+	json_array_foreach(rules, i, rule) print_rule(r, rule);
+}

@@ -17,6 +17,9 @@ void view_full_stack(struct report *report, const json_t *row);
 /* Above the first row of a zone: its name and totals.zones of it. */
 void view_zone_title(struct report *report, const json_t *row);
 
+/* Behind the rows of a diff: what its rules left out, from totals.ignored. */
+void view_ignored(struct report *report, const json_t *ignored);
+
 /* Beneath nothing: all of a row of `largest`. */
 void view_block(struct report *report, const json_t *row);
 

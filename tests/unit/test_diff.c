@@ -74,12 +74,11 @@ static uint64_t later(const struct history *h)
 static void diff_of(struct diff *d, struct history *h, int from, int to, enum group_by by,
 		    const struct filter *filter)
 {
-	struct group_options options = {by, false, false, later(h)};
 	static const struct filter none;
+	struct diff_options options = {
+		{by, false, false, later(h)}, SORT_DEFAULT, filter ? filter : &none, NULL};
 
-	assert_int_equal(diff_build(d, h->names[from], h->names[to], filter ? filter : &none,
-				    &options, SORT_DEFAULT, NULL),
-			 0);
+	assert_int_equal(diff_build(d, h->names[from], h->names[to], &options, NULL), 0);
 }
 
 /* ---- sums made the plain way ------------------------------------------------------------- */

@@ -101,6 +101,7 @@ static void test_members_of_groups(void **state)
 {
 	struct group_options by = {GROUP_SITE, false, false, 0};
 	static const struct filter none;
+	struct diff_options options = {by, SORT_DEFAULT, &none, NULL};
 	struct names *names[2];
 	struct made m;
 	struct heap heap;
@@ -116,7 +117,7 @@ static void test_members_of_groups(void **state)
 	json_decref(o);
 	heap_release(&heap);
 
-	assert_int_equal(diff_build(&diff, m.names, m.names, &none, &by, SORT_DEFAULT, NULL), 0);
+	assert_int_equal(diff_build(&diff, m.names, m.names, &options, NULL), 0);
 	o = rows_diff(&diff, &diff.rows[0], names, 0);
 	assert_members(o, "key kind class zone count bytes born freed resized survived per_unit "
 			  "stack");
