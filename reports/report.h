@@ -117,8 +117,11 @@ char *text_moment(double s, char ret[static REPORT_TEXT_LEN]);
 char *text_chain(const struct report *report, const json_t *stack, size_t width);
 /* One frame a line, indented; cut: the row's "cut" member, or NULL. */
 void text_stack(struct report *report, const json_t *stack, const json_t *cut, int indent);
-/* "born +0.2 s, 64 B, in A <- B; doubled 19 times; ..." wrapped to the width, indented. */
-void text_lineage(struct report *report, const json_t *lineage, int indent);
+/*
+ * How a buffer came to its size (text_lineage.c), in a few lines. shown: a stack that is printed
+ * anyway and need not be told again, or NULL.
+ */
+void text_lineage(struct report *report, const json_t *lineage, const json_t *shown, int indent);
 /* Prints text, wrapped at blanks to the width, each line indented. */
 void text_wrapped(struct report *report, const char *text, int indent);
 /* Colours where the style has them; names as in "bold", "red", "green", "dim". */

@@ -125,6 +125,7 @@ json_t *rows_lineage(struct names *names, const struct snap_block *b)
 	set(o, "growers", growers_value(&shape));
 	set(o, "inferred", json_boolean(l->inferred));
 	set_int(o, "peak_size", l->peak_size);
+	set(o, "elsewhere", json_boolean(shape.elsewhere));
 	lineage_shape_release(&shape);
 	return o;
 }

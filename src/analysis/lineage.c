@@ -134,6 +134,27 @@ static int by_count(const void *a, const void *b)
 	return strcmp(x->function, y->function);
 }
 
+/*
+ * The innermost level at which the steps' one stack is not that of the birth. False if there is
+ * none: then they are the same.
+ */
+static bool parting_level(struct names *names, uint32_t birth, uint32_t step, size_t *ret_level)
+{
+	for (size_t level = 0;; level++) {
+		char *a = function_at(names, birth, level), *b = function_at(names, step, level);
+		bool same = a && b && !strcmp(a, b), end = !a && !b;
+
+		free(a);
+		free(b);
+		if (end)
+			return false;
+		if (!same) {
+			*ret_level = level;
+			return true;
+		}
+	}
+}
+
 void lineage_shape_init(struct lineage_shape *shape, const struct snap_lineage *l,
 			struct names *names)
 {
@@ -146,8 +167,12 @@ void lineage_shape_init(struct lineage_shape *shape, const struct snap_lineage *
 	measure_steps(shape, l, steps);
 	while (growers_at(shape, steps, l->nr_kept, names, level) && shape->nr_growers < 2)
 		level++;
-	if (shape->nr_growers < 2)
-		growers_at(shape, steps, l->nr_kept, names, 0);
+	shape->elsewhere = shape->nr_growers > 1;
+	if (!shape->elsewhere) {
+		level = 0;
+		shape->elsewhere = parting_level(names, l->born_stack, steps[0].stack, &level);
+		growers_at(shape, steps, l->nr_kept, names, level);
+	}
 	qsort(shape->growers, shape->nr_growers, sizeof(*shape->growers), by_count);
 }
 

@@ -24,13 +24,16 @@ struct lineage_grower {
  * 0 where there is none. increment: where at least three quarters of the differences (of two or
  * more) are the same, that difference, else 0.
  * growers: functions of the innermost program frame at which the stacks of the steps differ, most
- * steps first; the site's function where they never differ.
+ * steps first; where they never differ, the one function at which they part from the stack of the
+ * birth, or the site's if they do not.
+ * elsewhere: some growth came through another function than the birth, or through several.
  */
 struct lineage_shape {
 	double factor;
 	uint64_t increment;
 	struct lineage_grower *growers;
 	size_t nr_growers;
+	bool elsewhere;
 };
 
 void lineage_shape_init(struct lineage_shape *shape, const struct snap_lineage *lineage,

@@ -75,15 +75,31 @@ static int own(void *context, struct args *a)
 
 /* ---- the report -------------------------------------------------------------------------- */
 
-/* Beneath a row that grew: its stack where rows are stacks, and how its largest buffer grew. */
+/*
+ * Whether the row's largest buffer that was ever resized says how the row grew: it was resized in
+ * between, or it was born in between and is a tenth of the growth or more.
+ */
+static bool lineage_matters(const json_t *row, const json_t *lineage)
+{
+	const json_t *steps = json_object_get(lineage, "steps");
+	const json_t *latest = json_array_get(steps, json_array_size(steps) - 1);
+	json_int_t delta = json_integer_value(report_get(row, "bytes.delta"));
+
+	if (!json_is_object(lineage))
+		return false;
+	return json_integer_value(report_get(row, "resized.count")) > 0 ||
+	       (delta > 0 && json_integer_value(json_object_get(latest, "size")) >= delta / 10);
+}
+
+/* Beneath a row: its stack where rows are stacks, and how its largest buffer grew. */
 static void beneath(struct report *r, const json_t *row, bool with_stack)
 {
 	const json_t *lineage = json_object_get(row, "lineage");
 
 	if (with_stack)
 		view_full_stack(r, row);
-	if (json_is_object(lineage) && json_integer_value(report_get(row, "resized.count")))
-		text_lineage(r, lineage, 4);
+	if (lineage_matters(row, lineage))
+		text_lineage(r, lineage, with_stack ? json_object_get(row, "stack") : NULL, 4);
 }
 
 static void beneath_group(struct report *r, const json_t *row)

@@ -4,6 +4,7 @@
  */
 #include "cli/verdict.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,12 +45,12 @@ static bool grew(const struct diff_sums *s)
 	return bytes_more(s) > 0 || s->after.count > s->before.count;
 }
 
-/* "; most in KEY, +1.2k" for the row that grew most, or "". Stacks go by their site. */
+/* "; most in KEY, +1200" for the row that grew most, or "". Stacks go by their site. */
 static char *most_text(const struct diff *d, const struct diff_row *most,
 		       struct names *const names[2], enum group_by by)
 {
 	const struct frame *site = NULL;
-	char size[UNITS_LEN], *label, *text;
+	char *label, *text;
 
 	if (!most)
 		return xstrdup("");
@@ -59,46 +60,65 @@ static char *most_text(const struct diff *d, const struct diff_row *most,
 		label = site ? frame_label(site) : xstrdup("(no stack)");
 	else
 		label = xstrdup(grouping_get(d->grouping, most->group)->key);
-	text = xasprintf("; most in %s, %s", label,
-			 units_format_size_delta(bytes_more(&most->sums), size));
+	text = xasprintf("; most in %s, %+" PRId64, label, bytes_more(&most->sums));
 	free(label);
 	return text;
+}
+
+/* Row of the group that grew most, NULL if none did, and how many did. */
+static const struct diff_row *find_most(const struct diff *d, size_t *ret_nr)
+{
+	const struct diff_row *most = NULL;
+
+	*ret_nr = 0;
+	for (size_t i = 0; i < d->nr_rows; i++) {
+		if (!grew(&d->rows[i].sums))
+			continue;
+		++*ret_nr;
+		if (!most || bytes_more(&d->rows[i].sums) > bytes_more(&most->sums))
+			most = &d->rows[i];
+	}
+	return most;
+}
+
+static bool above(int64_t bytes, uint64_t limit)
+{
+	return bytes > 0 && (uint64_t)bytes > limit;
+}
+
+/* "+48000 bytes (+46.9k)", "+12 bytes". Caller frees. */
+static char *change_text(int64_t bytes)
+{
+	char size[UNITS_LEN];
+
+	if (bytes < 1024 && bytes > -1024)
+		return xasprintf("%+" PRId64 " bytes", bytes);
+	return xasprintf("%+" PRId64 " bytes (%s)", bytes, units_format_size_delta(bytes, size));
 }
 
 void verdict_init(struct verdict *v, const struct diff *d, struct names *const names[2],
 		  enum group_by by, const struct verdict_options *options)
 {
-	const struct diff_row *most = NULL;
 	int64_t total = bytes_more(&d->totals);
-	char change[UNITS_LEN], limit[UNITS_LEN];
-	size_t nr = 0;
-	char *where;
+	char *change = change_text(total), *where;
+	const struct diff_row *most;
+	size_t nr;
 
-	for (size_t i = 0; i < d->nr_rows; i++) {
-		if (!grew(&d->rows[i].sums))
-			continue;
-		nr++;
-		if (!most || bytes_more(&d->rows[i].sums) > bytes_more(&most->sums))
-			most = &d->rows[i];
-	}
-	units_format_size_delta(total, change);
-	units_format_size(options->limit, limit);
+	most = find_most(d, &nr);
 	where = most_text(d, most, names, by);
-	v->failed = nr > 0;
-	if (options->has_limit)
-		v->failed = (total > 0 && (uint64_t)total > options->limit) ||
-			    (most && bytes_more(&most->sums) > 0 &&
-			     (uint64_t)bytes_more(&most->sums) > options->limit);
-	if (!v->failed && !options->has_limit)
-		v->text = xasprintf("clean: no group grew, %s in all", change);
-	else if (!v->failed)
-		v->text = xasprintf("clean: %s in all, within %s%s", change, limit, where);
-	else if (options->has_limit)
-		v->text = xasprintf("GREW by more than %s: %s in all%s", limit, change, where);
-	else
-		v->text = xasprintf("GREW: %s in all, %zu group%s grew%s", change, nr,
-				    nr == 1 ? "" : "s", where);
+	if (options->has_limit) {
+		v->failed = above(total, options->limit) ||
+			    (most && above(bytes_more(&most->sums), options->limit));
+		v->text = xasprintf("%s: %s in all, %" PRIu64 " allowed%s",
+				    v->failed ? "GREW" : "clean", change, options->limit, where);
+	} else {
+		v->failed = nr > 0;
+		v->text =
+			xasprintf("%s: %s in all, %zu group%s grew%s", v->failed ? "GREW" : "clean",
+				  change, nr, nr == 1 ? "" : "s", where);
+	}
 	free(where);
+	free(change);
 }
 
 void verdict_release(struct verdict *v)

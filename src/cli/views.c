@@ -91,7 +91,7 @@ void view_block(struct report *r, const json_t *row)
 			json_integer_value(json_object_get(row, "thread")));
 	fputc('\n', out);
 	if (json_is_object(lineage))
-		text_lineage(r, lineage, 4);
+		text_lineage(r, lineage, json_object_get(row, "stack"), 4);
 	if (json_is_object(lineage))
 		fprintf(out, "    present size given at:\n");
 	else
@@ -132,7 +132,7 @@ void view_ignored(struct report *r, const json_t *ignored)
 	size_t i;
 
 	line = xasprintf("ignored by %s: %s in %+" JSON_INTEGER_FORMAT " blocks, not in the rows "
-								       "and the total",
+			 "and the total",
 			 json_string_value(json_object_get(ignored, "file")),
 			 units_format_size_delta(bytes, size), count);
 	text_wrapped(r, line, 0);
