@@ -229,7 +229,7 @@ $(O)/fuzz/%: $(O)/obj/tool/tests/fuzz/%.o $(wildcard tests/fuzz/main.c) $(O)/lib
 ## lint           shellcheck, man page syntax, layout of the code
 lint:
 	$(Q)shellcheck -x -P tests .ci/run tests/run tests/lib.sh tests/check-layers tests/demo $(wildcard \
-		tests/cli/*.sh tests/fuzz/run tests/bench/*.sh)
+		tests/cli/*.sh tests/unwind/run.sh tests/fuzz/run tests/bench/*.sh)
 	$(Q)mandoc -T lint -W warning $(wildcard docs/*.[15])
 
 ## format         applies .clang-format

@@ -43,6 +43,15 @@ expect_status() {
 	[ $got = "$want" ] || fail "status $got, not $want: $*"
 }
 
+# tap COMMAND...: runs what prints TAP of its own; its lines are this test's figures, a file that
+# tests/run prints. Skipped if all of it was.
+tap() {
+	"$@" >tap || fail "status $?: $*"
+	grep -q '^ok' tap && ! grep '^ok' tap | grep -qv '# SKIP' && skip "$(sed -n 's/.*# SKIP //p' tap | head -n 1)"
+	grep -E '^(not )?ok|^#' tap >>figures
+	grep -A60 '^not ok' tap && fail "$*"
+}
+
 # json FILE EXPRESSION: a Python expression on the object `j`; bool results: status, else printed
 json() {
 	"$PYTHON" - "$1" "$2" <<-'END'
