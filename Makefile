@@ -172,6 +172,7 @@ $(P)/sym_driver: $(O)/obj/tool/tests/programs/sym_driver.o \
 	$(Q)$(CC) $(CFLAGS) $(san_flags) $(LDFLAGS) -o $@ $^ $(tool_libs) -pthread
 
 $(P)/own_unwind: program_libs := -lunwind
+$(P)/stack_use: program_libs := -lstdc++
 
 $(P)/%: tests/programs/%.c tests/programs/mark.h
 	@mkdir -p $(@D)
