@@ -32,7 +32,7 @@ Q := $(if $(V),,@)
 
 warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla \
 	-Wundef -Wformat=2 $(if $(WERROR),-Werror)
-cflags := -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(warnings) -Isrc -I. -MMD -MP
+cflags := -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(warnings) -Isrc -I. -I$(O)/gen -MMD -MP
 san_flags := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
 	$(if $(COVERAGE),--coverage)
 # The preloaded library never carries a sanitizer: the host has none, or its own.
@@ -40,7 +40,7 @@ san_flags := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-f
 tracer_flags := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-builtin -fexceptions \
 	-Wframe-larger-than=1024
 tracer_ldflags := -shared -Wl,-z,defs -Wl,-z,now -Wl,--version-script=src/tracer/exports.map
-tool_libs := -lzstd -lxxhash -ljansson -liberty -ldwarf -lz -llzma
+tool_libs := -lzstd -lxxhash -ljansson -liberty -ldwarf -lz -llzma -lprotobuf-c
 test_libs := -Wl,--as-needed -lcmocka -lunwind -lunwind-generic $(tool_libs) -ldl -pthread
 
 # The file of a store is made by the launcher or by the traced program: both carry that code.
@@ -57,7 +57,7 @@ headers := $(wildcard src/*/*.h symbolizer/*.h reports/*.h)
 
 tracer_obj := $(tracer_src:%.c=$(O)/obj/tracer/%.o)
 tracer_lib_obj := $(tracer_lib_src:%.c=$(O)/obj/tracer-lib/%.o)
-tool_obj := $(tool_src:%.c=$(O)/obj/tool/%.o)
+tool_obj := $(tool_src:%.c=$(O)/obj/tool/%.o) $(O)/obj/gen/profile.o
 cli_obj := $(cli_src:%.c=$(O)/obj/tool/%.o)
 cli_lib_obj := $(filter-out %/main.o,$(cli_obj))
 unit_help_obj := $(unit_help_src:%.c=$(O)/obj/tool/%.o)
@@ -103,6 +103,19 @@ $(O)/obj/tool/%.o: %.c
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  CC      $<")
 	$(Q)$(CC) $(cflags) $(san_flags) -c -o $@ $<
+
+# The messages of pprof's format, from their description. What it generates is not ours to mend.
+$(O)/gen/reports/profile.pb-c.c $(O)/gen/reports/profile.pb-c.h &: reports/profile.proto
+	@mkdir -p $(O)/gen
+	$(if $(V),,@echo "  PROTOC  $<")
+	$(Q)protoc-c --c_out=$(O)/gen $<
+
+$(O)/obj/gen/profile.o: $(O)/gen/reports/profile.pb-c.c
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  CC      $<")
+	$(Q)$(CC) $(cflags) $(san_flags) -w -c -o $@ $<
+
+$(O)/obj/tool/reports/export_pprof.o $(O)/obj/tool/tests/unit/test_export.o: $(O)/gen/reports/profile.pb-c.h
 
 $(O)/libtracer-test.a: $(tracer_lib_obj)
 $(O)/libtool-test.a: $(tool_obj) $(cli_lib_obj) $(unit_help_obj)
@@ -273,8 +286,9 @@ clean:
 
 # command=package where any version of the command will do, else the name of a package
 deps_build := gcc=gcc g++=g++ libc6-dev libunwind8 libunwind-dev libzstd-dev libxxhash-dev \
-	libjansson-dev libiberty-dev uthash-dev libdwarf-dev zlib1g-dev liblzma-dev
-deps_test = rustc=rustc redis-server=redis-server redis-cli=redis-tools sqlite3=sqlite3 \
+	libjansson-dev libiberty-dev uthash-dev libdwarf-dev zlib1g-dev liblzma-dev \
+	protoc-c=protobuf-c-compiler libprotobuf-c-dev
+deps_test = rustc=rustc go=golang-go redis-server=redis-server redis-cli=redis-tools sqlite3=sqlite3 \
 	python3=python3 node=nodejs gdb=gdb valgrind=valgrind strace=strace musl-gcc=musl-tools \
 	clang=clang llvm-nm=llvm heaptrack=heaptrack shellcheck=shellcheck mandoc=mandoc \
 	objcopy=binutils dwz=dwz eu-addr2line=elfutils setpriv=util-linux ps=procps libcmocka-dev \
