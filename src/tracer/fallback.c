@@ -132,7 +132,7 @@ static int access_mem(unw_addr_space_t space, unw_word_t at, unw_word_t *value, 
 	/* our own frames and the host's inner ones lie below what the cursor has come to */
 	if ((at >= w->regs.rsp && at < c->regs->sp && c->regs->sp - at >= sizeof(*value)) ||
 	    (at >= c->lo && at < c->hi && c->hi - at >= sizeof(*value)) ||
-	    stack_known(c->bounds, at) || in_image(&w->image, at)) {
+	    stack_known(c, at) || in_image(&w->image, at)) {
 		*value = *(const unw_word_t *)at;
 		return 0;
 	}

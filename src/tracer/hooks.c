@@ -27,6 +27,7 @@
 #include "tracer/module.h"
 #include "tracer/real.h"
 #include "tracer/record.h"
+#include "tracer/stackbounds.h"
 #include "tracer/thread.h"
 #include "tracer/unwind.h"
 
@@ -91,6 +92,7 @@ static void born(const struct unwind_regs *regs, void *p, size_t size, size_t us
 		born_nothing();
 		return;
 	}
+	stack_block_changed((uintptr_t)p, usable);
 	t = tracer_enter();
 	if (t) {
 		struct block b = { (uintptr_t)p, size, usable, 0 };
@@ -218,6 +220,7 @@ static void resized(const struct unwind_regs *regs, struct resize *r, void *q, s
 	if (q) {
 		struct block b = { (uintptr_t)q, size, real_usable(q, size), HS_FAMILY_REALLOC };
 
+		stack_block_changed(b.address, b.usable);
 		record_resize_end(t, r, &b, regs);
 	} else if (was_freed) {
 		record_resize_free(t, r);

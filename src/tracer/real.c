@@ -146,6 +146,24 @@ static void *find(const char *name)
 	return dlsym(RTLD_NEXT, name);
 }
 
+static const char *const other_names[REAL_NR_OTHER] = {
+	"mallocx", "rallocx", "xallocx", "sallocx", "dallocx", "sdallocx", "free_sized",
+	"free_aligned_sized", "dlclose", "__cxa_finalize", "execve", "execvpe", "fexecve",
+	"execveat", "posix_spawn", "posix_spawnp", "fork", "mmap", "mmap64", "munmap", "mremap",
+	"mprotect", "brk", "sbrk",
+};
+
+void *real_other(enum real_other nr)
+{
+	void *p = __atomic_load_n(&others[nr], __ATOMIC_ACQUIRE);
+
+	if (!p) {
+		p = find(other_names[nr]);
+		__atomic_store_n(&others[nr], p ? p : NOT_THERE, __ATOMIC_RELEASE);
+	}
+	return p == NOT_THERE ? NULL : p;
+}
+
 /* Whether two functions come from different libraries, so that their blocks do. */
 static bool apart(const void *a, const void *b)
 {
@@ -186,25 +204,11 @@ bool real_find(void)
 	foreign_aligned = apart((void *)found.malloc, (void *)found.aligned_alloc);
 	foreign_posix = apart((void *)found.malloc, (void *)found.posix_memalign);
 	foreign_valloc = apart((void *)found.malloc, (void *)found.valloc);
+	/* an allocator maps memory under its own locks: dlsym() must not be needed then */
+	for (enum real_other nr = REAL_MMAP; nr <= REAL_SBRK; nr++)
+		real_other(nr);
 	real = found;
 	return true;
-}
-
-static const char *const other_names[REAL_NR_OTHER] = {
-	"mallocx", "rallocx", "xallocx", "sallocx", "dallocx", "sdallocx", "free_sized",
-	"free_aligned_sized", "dlclose", "__cxa_finalize", "execve", "execvpe", "fexecve",
-	"execveat", "posix_spawn", "posix_spawnp", "fork",
-};
-
-void *real_other(enum real_other nr)
-{
-	void *p = __atomic_load_n(&others[nr], __ATOMIC_ACQUIRE);
-
-	if (!p) {
-		p = find(other_names[nr]);
-		__atomic_store_n(&others[nr], p ? p : NOT_THERE, __ATOMIC_RELEASE);
-	}
-	return p == NOT_THERE ? NULL : p;
 }
 
 /* size_t is m (unsigned long) in mangled names on 64-bit machines. */

@@ -16,6 +16,7 @@
 #include "tracer/lineage.h"
 #include "tracer/module.h"
 #include "tracer/pool.h"
+#include "tracer/stackbounds.h"
 #include "tracer/totals.h"
 
 static uint64_t address_of(const struct hs_record *r)
@@ -75,6 +76,7 @@ static void end_record(struct thread *t, uint32_t nr, bool temporary)
 	uint64_t size = size_of(r), word = r->word;
 	uint32_t stack = r->stack, lineage = r->birth;
 
+	stack_block_changed(word & HS_RECORD_ADDRESS, size);
 	begin_op(t, HS_OP_DEATH, stack, 0);
 	__atomic_store_n(&r->word, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&t->slot->pending_nr, 0, __ATOMIC_RELEASE);
@@ -284,6 +286,7 @@ void record_resize_end(struct thread *t, struct resize *r, const struct block *b
 	}
 	old_stack = r->copy.stack;
 	old_size = size_of(&r->copy);
+	stack_block_changed(address_of(&r->copy), old_size);
 	stack = b->size == old_size ? old_stack : record_stack(t, regs);
 	slot = slot_for(t, b->address);
 	begin_op(t, HS_OP_RESIZE, stack, old_stack);

@@ -178,6 +178,9 @@ static inline enum stack_end cursor_step(struct cursor *c)
 			return c->fp ? END_CUT : END_ZERO;
 		if (c->fp + 16 < c->fp)
 			return END_CUT;
+		c->unsure = true;
+		if (unlikely(c->range))
+			stack_distrust(c);
 		return step_to(c, ROW_RECORD, c->fp + 16);
 	default:
 		return step_special(c, row);

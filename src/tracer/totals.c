@@ -9,6 +9,7 @@
 #include "tracer/totals.h"
 
 #include "store/writer.h"
+#include "tracer/stackbounds.h"
 
 /* What a stack's totals change by. */
 struct change {
@@ -134,7 +135,8 @@ void totals_drained(void)
 
 		count += __atomic_load_n(&s->unflushed_count, __ATOMIC_RELAXED);
 	}
-	if (count == 0)
-		__atomic_compare_exchange_n(&store.control->word, &drain, HS_MODE_OFF, false,
-					    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	if (count == 0 &&
+	    __atomic_compare_exchange_n(&store.control->word, &drain, HS_MODE_OFF, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		stack_memory_changed(0, UINTPTR_MAX); /* from now on blocks come and go unseen */
 }

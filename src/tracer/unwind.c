@@ -49,7 +49,6 @@ struct frame_rest {
 #define SKIP_ALWAYS UINT32_MAX
 
 struct unwind_thread {
-	uint32_t epoch; /* of unwinder.epoch, when last looked at */
 	uint32_t generation; /* of the rows that the memo was made by */
 	struct stack_bounds bounds;
 	uint32_t nr; /* frames of the memo */
@@ -59,10 +58,6 @@ struct unwind_thread {
 	uintptr_t self; /* thread pointer of the thread that all this is true of */
 	struct frame_slot frames[]; /* depth of them, then depth struct frame_rest */
 };
-
-static struct {
-	uint32_t epoch; /* one more with each unwind_forget() and unwind_forget_stacks() */
-} unwinder;
 
 size_t unwind_thread_size(uint32_t depth)
 {
@@ -369,8 +364,8 @@ static uint32_t capture_memo(struct unwind_thread *u, uint32_t depth, struct cur
 
 /* ---- the rest ---------------------------------------------------------------------------- */
 
-/* Something was forgotten since the last capture, or another thread has u now. */
-static __attribute__((noinline)) void thread_refresh(struct unwind_thread *u, uint32_t epoch)
+/* Memory or code went since the last capture, or another thread has u now. */
+static __attribute__((noinline)) void thread_refresh(struct unwind_thread *u)
 {
 	uint32_t generation = __atomic_load_n(&rows_cache.generation, __ATOMIC_ACQUIRE);
 
@@ -381,8 +376,7 @@ static __attribute__((noinline)) void thread_refresh(struct unwind_thread *u, ui
 		if (u->skip != SKIP_ALWAYS)
 			u->skip = 0;
 	}
-	u->epoch = epoch;
-	stack_bounds_forget(&u->bounds);
+	stack_bounds_refresh(&u->bounds);
 	if (u->generation != generation) {
 		u->generation = generation;
 		u->nr = 0;
@@ -408,6 +402,7 @@ static __attribute__((noinline)) uint32_t capture(struct unwind_thread *u, uint3
 	c.made = 0;
 	c.step = 0;
 	c.interrupted = false;
+	c.unsure = false;
 	c.no_memo = false;
 	if (unlikely(pc_check(c.pc) != END_NONE || c.sp & 7 || depth == 0))
 		return 0;
@@ -429,11 +424,11 @@ static __attribute__((noinline)) uint32_t capture(struct unwind_thread *u, uint3
 uint32_t unwind_capture(struct unwind_thread *u, uint32_t depth, const struct unwind_regs *regs,
 			uint32_t *ret_flags)
 {
-	uint32_t epoch = __atomic_load_n(&unwinder.epoch, __ATOMIC_ACQUIRE);
+	uint64_t changes = __atomic_load_n(&stack_changes.count, __ATOMIC_ACQUIRE);
 	uint32_t node;
 
-	if (unlikely(u->epoch != epoch || u->self != thread_pointer()))
-		thread_refresh(u, epoch);
+	if (unlikely(u->bounds.seen != changes || u->self != thread_pointer()))
+		thread_refresh(u);
 	*ret_flags = 0;
 	node = memo_repeat(u, depth, regs);
 	if (likely(node)) {
@@ -458,12 +453,5 @@ bool unwind_start(void)
 void unwind_forget(void)
 {
 	rows_forget();
-	__atomic_add_fetch(&unwinder.epoch, 1, __ATOMIC_RELEASE);
-}
-
-void unwind_forget_stacks(uintptr_t start, uintptr_t end)
-{
-	(void)start;
-	(void)end;
-	__atomic_add_fetch(&unwinder.epoch, 1, __ATOMIC_RELEASE);
+	stack_memory_changed(0, 0); /* so that threads look at the generation of the rows */
 }

@@ -61,10 +61,4 @@ uint32_t unwind_capture(struct unwind_thread *u, uint32_t depth, const struct un
  */
 void unwind_forget(void);
 
-/*
- * Forgets what is known of stacks other than the thread's own: memory in [start, end) is about
- * to be unmapped or given back, so a stack that was mapped there may be gone.
- */
-void unwind_forget_stacks(uintptr_t start, uintptr_t end);
-
 #endif

@@ -37,6 +37,7 @@ struct cursor {
 	int16_t fp_off; /* of the slot that fp was restored from, from `slot`, units of 8 */
 	uint16_t sp_off; /* of sp from `slot`, units of 8 */
 	bool interrupted;
+	bool unsure; /* some frame was found by a guess */
 	bool no_memo; /* found by what a memo does not keep */
 };
 

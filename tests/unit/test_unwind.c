@@ -344,7 +344,7 @@ static void forgotten_rows_are_made_anew(void **state)
 	for (int i = 0; i < 10; i++) {
 		unwind_forget();
 		go_down(4, 2);
-		unwind_forget_stacks(0, UINTPTR_MAX);
+		stack_memory_changed(0, UINTPTR_MAX);
 		go_down(4, 2);
 	}
 }

@@ -237,7 +237,7 @@ EXPORT void *realloc(void *p, size_t size)
 
 EXPORT int munmap(void *p, size_t size)
 {
-	unwind_forget_stacks((uintptr_t)p, (uintptr_t)p + size);
+	stack_memory_changed((uintptr_t)p, (uintptr_t)p + size);
 	return (int)syscall(11, p, size);
 }
 

@@ -200,7 +200,7 @@ static void stack_use(const char *name)
 	used = hook_sp - (uintptr_t)(stack + low);
 	snprintf(line, sizeof(line), "%s: %zu bytes of the host's stack, at most 2048", name, used);
 	check(line, used <= 2048 && flags == 0 && has("by_rbx") && has("on_side"));
-	unwind_forget_stacks((uintptr_t)stack, (uintptr_t)stack + size);
+	stack_memory_changed((uintptr_t)stack, (uintptr_t)stack + size);
 	munmap(stack, size);
 }
 
