@@ -13,7 +13,7 @@
  * of frames. MARK 3: after an hour. A slot is 16 bytes and the vector begins with 4 of them.
  *
  * TRUTH live 1 at=slots_put via=open_desktop blocks=1 bytes=2048
- * TRUTH largest 2 size=131072 born=64 grows=11 ratio=2 at=slots_put via=render_frame birth=slots_put
+ * TRUTH largest 2 size=65536 born=64 grows=10 ratio=2 at=slots_put via=render_frame birth=slots_put
  * TRUTH largest 3 size=4194304 born=64 grows=16 ratio=2 at=slots_put via=render_frame birth=slots_put
  * TRUTH flat 1 3 at=picture_new
  * TRUTH exit code=0

@@ -16,7 +16,9 @@ TRUTH lines stand in the comment at the top of the source: `TRUTH keyword marks 
 
 A word in brackets gives the arguments of the run a line belongs to; [*] is every run. `at` is the
 innermost frame that is not the allocator's, libc's or a language runtime's; `via` is further out.
-Without TRUTH lines: every diff adds up, its sides are what `heap` says, a snapshot does not differ
+EMULATOR, a command in the environment, runs a program that was built for another machine; then
+EMULATED_LIBRARY is the tracer for that one.
+Beside TRUTH lines: every diff adds up, its sides are what `heap` says, a snapshot does not differ
 from itself, and `check` finds each snapshot whole. Prints what is wrong; nothing if all is well.
 """
 import json, os, re, subprocess, sys, tempfile
@@ -48,7 +50,7 @@ def wrong(what, got):
 def truth_lines(source, run):
     lines = [TRUTH.match(line) for line in open(source)]
     lines = [m for m in lines if m]
-    own = [Line(m[2], m[3]) for m in lines if m[1] == run]
+    own = [Line(m[2], m[3]) for m in lines if (m[1] or '') == run]
     every = [Line(m[2], m[3]) for m in lines if m[1] == '*']
     if run and any(line.keyword == 'exit' for line in own):
         every = [line for line in every if line.keyword != 'exit']
@@ -96,8 +98,8 @@ class Run:
         command = [program] + [a for a in arguments if a not in setting]
         env = dict(os.environ, **dict(s.split('=', 1) for s in setting))
         log = open(folder + '/run.err', 'w+')
-        process = subprocess.Popen([heapstory, 'run', '-o', folder + '/out', '--', *command], env=env,
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, bufsize=0)
+        process = subprocess.Popen(self.tracing() + command, env=env, stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=log, bufsize=0)
         for text in process.stdout:
             if text.startswith(b'MARK '):
                 mark = int(text.split()[1])
@@ -111,6 +113,16 @@ class Run:
         self.status = process.wait(60)
         log.seek(0)
         self.said = log.read()
+
+    def tracing(self):
+        """What stands before the program's command: run, or an emulator of another machine."""
+        emulator = os.environ.get('EMULATOR')
+        if not emulator:
+            return [self.heapstory, 'run', '-o', self.folder + '/out', '--']
+        os.mkdir(self.folder + '/out')
+        settings = {'LD_PRELOAD': os.environ['EMULATED_LIBRARY'], 'HEAPSTORY_TRACE_PLACE': self.folder,
+                    'HEAPSTORY_TRACE_DIR': self.folder + '/out'}
+        return emulator.split() + [word for pair in settings.items() for word in ('-E', '='.join(pair))]
 
     def call(self, *arguments):
         done = subprocess.run([self.heapstory, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
@@ -240,6 +252,8 @@ def main():
     with tempfile.TemporaryDirectory() as out:
         run = Run(heapstory, os.path.join(programs, program), rest, out)
         lines = truth_lines(source, ' '.join(rest))
+        if not lines:
+            wrong(program, 'no TRUTH line for this run')
         for line in lines:
             try:
                 got = check(run, line, lines)
