@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trend_shape.c - the shape of one series; see trend_shape.h.
+ *
+ * Growth is a significant slope of a series that has not bent off. Two windows are tried, all of it
+ * and the last half: a program that loads its data and then leaks has bent off as a whole and still
+ * grows in the last half.
+ */
+#include "analysis/trend_shape.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/trend_test.h"
+#include "util/alloc.h"
+
+/*
+ * A discovery: by itself at most as likely as SURE without growth, so that of random walks at twenty
+ * snapshots not more than 5 % are taken for growth (measured: tests/unit/test_trend.c); and within
+ * the report's false discovery rate.
+ */
+#define SURE	       0.01
+#define DISCOVERY_RATE 0.05
+#define VERY_SURE      0.001
+#define MIN_VERY_SURE  10u
+
+#define MIN_WINDOW  6u
+#define WHOLE_SHARE 0.9 /* of the error probability; the last half has the rest */
+
+/* So much better than a line, in units of twice the log likelihood, is another curve believed. */
+#define BEND_EVIDENCE 8.0
+#define MOST_LEFT     0.1
+/* Of the last measurements, which have to rise as well; in standard errors. */
+#define LATE_PART  0.4
+#define NEW_GROUND 0.4 /* of what was gained in the last half */
+#define LATE_RISE  0.5
+
+/* A staircase: ratio of two levels, how much they may differ, what is no step at all. */
+#define MIN_STEPS  3u
+#define MIN_FACTOR 1.4
+#define MAX_FACTOR 3.2
+#define ALIKE	   1.35
+#define LEVEL	   0.03
+#define PATIENCE   1.5 /* so much longer than expected may a level last */
+#define MANY_STEPS 5u
+
+struct window {
+	size_t from, n;
+	double share;
+	struct trend_design *design;
+};
+
+struct trend_times {
+	size_t n;
+	double *s;
+	struct window windows[2];
+	size_t nr_windows; /* 0: too few for a test */
+};
+
+const char *trend_shape_name(enum trend_shape shape)
+{
+	static const char *const names[] = {
+		[TREND_LINEAR] = "linear",   [TREND_DOUBLING] = "doubling",
+		[TREND_PLATEAU] = "plateau", [TREND_STEP] = "step",
+		[TREND_NOISE] = "noise",     [TREND_SHRINKING] = "shrinking",
+	};
+
+	return names[shape];
+}
+
+const char *trend_confidence_name(enum trend_confidence confidence)
+{
+	static const char *const names[] = {"low", "medium", "high"};
+
+	return names[confidence];
+}
+
+static void add_window(struct trend_times *t, size_t from, double share)
+{
+	struct window *w = &t->windows[t->nr_windows++];
+
+	w->from = from;
+	w->n = t->n - from;
+	w->share = share;
+	w->design = trend_design_new(t->s + from, w->n);
+}
+
+struct trend_times *trend_times_new(const double *s, size_t n)
+{
+	struct trend_times *t = xcalloc(1, sizeof(*t));
+	size_t half = 0;
+
+	t->n = n;
+	t->s = xmallocarray(n, sizeof(*t->s));
+	memcpy(t->s, s, n * sizeof(*s));
+	if (n < TREND_MIN_SURE)
+		return t;
+	while (half < n && s[half] - s[0] < (s[n - 1] - s[0]) / 2)
+		half++;
+	if (half && n - half >= MIN_WINDOW) {
+		add_window(t, 0, WHOLE_SHARE);
+		add_window(t, half, 1 - WHOLE_SHARE);
+	} else {
+		add_window(t, 0, 1);
+	}
+	return t;
+}
+
+void trend_times_free(struct trend_times *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->nr_windows; i++)
+		trend_design_free(t->windows[i].design);
+	free(t->s);
+	free(t);
+}
+
+/* ---- least squares ----------------------------------------------------------------------- */
+
+struct fit {
+	double slope, squares, slope_error;
+};
+
+/* Of value on x. */
+static struct fit fit_line(const double *x, const double *value, size_t n)
+{
+	double mx = 0, my = 0, xx = 0, xy = 0;
+	struct fit f = {0, 0, 0};
+
+	for (size_t i = 0; i < n; i++) {
+		mx += x[i] / (double)n;
+		my += value[i] / (double)n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		xx += (x[i] - mx) * (x[i] - mx);
+		xy += (x[i] - mx) * (value[i] - my);
+	}
+	f.slope = xx > 0 ? xy / xx : 0;
+	for (size_t i = 0; i < n; i++) {
+		double left = value[i] - my - f.slope * (x[i] - mx);
+
+		f.squares += left * left;
+	}
+	f.slope_error = xx > 0 && n > 2 ? sqrt(f.squares / (double)(n - 2) / xx) : 0;
+	return f;
+}
+
+enum curve {
+	CURVE_RAMP, /* a line up to a measurement, flat from there on */
+	CURVE_STEP, /* one level before a measurement, another one from there on */
+};
+
+static void curve_fill(enum curve curve, size_t at, const double *s, size_t n, double *ret)
+{
+	for (size_t i = 0; i < n; i++)
+		ret[i] = curve == CURVE_STEP ? (double)(i >= at) : s[i < at ? i : at];
+}
+
+struct bend {
+	double squares; /* of the best curve of its kind; INFINITY: there is none that rises */
+	double memory; /* of what it leaves: correlation of neighbours, 0 at least */
+};
+
+/* How much of what is left of a measurement the next one has as well. */
+static double memory_of(const double *x, const double *value, size_t n, double slope)
+{
+	double *left = xmallocarray(n, sizeof(*left)), mean = 0, all = 0, next = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		left[i] = value[i] - slope * x[i];
+		mean += left[i] / (double)n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		all += (left[i] - mean) * (left[i] - mean);
+		next += i ? (left[i] - mean) * (left[i - 1] - mean) : 0;
+	}
+	free(left);
+	return all > 0 && next > 0 ? next / all : 0;
+}
+
+/* The best curve of a kind that rises; a ramp is flat for `flat` measurements at least. */
+static struct bend fit_bend(enum curve curve, const double *s, const double *value, size_t n,
+			    size_t flat)
+{
+	double *x = xmallocarray(n, sizeof(*x));
+	struct bend best = {INFINITY, 0};
+
+	for (size_t at = 1; at + (curve == CURVE_RAMP ? flat : 0) < n; at++) {
+		struct fit f;
+
+		curve_fill(curve, at, s, n, x);
+		f = fit_line(x, value, n);
+		if (f.slope > 0 && f.squares < best.squares)
+			best = (struct bend){f.squares, memory_of(x, value, n, f.slope)};
+	}
+	free(x);
+	return best;
+}
+
+/* Twice the log likelihood by which one curve explains the values better than another. */
+static double better(double squares, double than, size_t n, double scale)
+{
+	double least = 1e-18 * scale; /* what doubles can tell */
+
+	return (double)n * log((than + least) / (squares + least));
+}
+
+static double spread(const double *value, size_t n)
+{
+	double most = 0;
+
+	for (size_t i = 1; i < n; i++)
+		most = fmax(most, fabs(value[i] - value[0]));
+	return most * most * (double)n;
+}
+
+static size_t flat_part(size_t n)
+{
+	return n < 10 ? 2 : 3;
+}
+
+/* Whether the values have bent off: flat at the end, or all of it was one step. */
+static bool has_bent(const double *s, const double *value, size_t n)
+{
+	double scale = spread(value, n), line = fit_line(s, value, n).squares;
+	size_t late = n - (size_t)(LATE_PART * (double)n + 0.5);
+	struct fit f;
+
+	if (!(scale > 0))
+		return true;
+	if (better(fit_bend(CURVE_RAMP, s, value, n, flat_part(n)).squares, line, n, scale) >
+		    BEND_EVIDENCE ||
+	    better(fit_bend(CURVE_STEP, s, value, n, 0).squares, line, n, scale) > BEND_EVIDENCE)
+		return true;
+	late = n - late < 3 ? n - 3 : late;
+	f = fit_line(s + late, value + late, n - late);
+	return !(f.slope > 0 && f.slope >= LATE_RISE * f.slope_error);
+}
+
+/* ---- the staircase ----------------------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Whether the ratios of its levels are those of one staircase; sorts them. */
+static bool are_stairs(double *ratios, size_t nr, size_t nr_between)
+{
+	double factor;
+
+	if (nr < 2 || nr_between > nr / 3) /* else it grows some other way */
+		return false;
+	qsort(ratios, nr, sizeof(*ratios), ascending);
+	factor = ratios[nr / 2];
+	return factor <= MAX_FACTOR && ratios[nr - 1] <= factor * ALIKE &&
+	       ratios[0] >= factor / ALIKE;
+}
+
+/* Levels that grow by a factor each time, with little change in between and no fall. */
+static void look_for_stairs(const double *s, const double *value, size_t n,
+			    struct trend_stairs *ret)
+{
+	double *ratios = xmallocarray(n, sizeof(*ratios));
+	size_t nr = 0, between = 0, last = 0, before = 0;
+	bool falls = false;
+
+	for (size_t i = 1; i < n && !falls; i++) {
+		double ratio = value[i - 1] > 0 ? value[i] / value[i - 1] : 1;
+
+		falls = ratio < 1 - LEVEL;
+		if (ratio >= MIN_FACTOR) {
+			ratios[nr++] = ratio;
+			before = last;
+			last = i;
+		} else if (ratio > 1 + LEVEL) {
+			between++;
+		}
+	}
+	if (!falls && are_stairs(ratios, nr, between))
+		*ret = (struct trend_stairs){nr, ratios[nr / 2], s[last], s[before]};
+	free(ratios);
+}
+
+double trend_stairs_next(const struct trend_stairs *stairs)
+{
+	return stairs->last_s + stairs->factor * (stairs->last_s - stairs->before_s);
+}
+
+bool trend_stairs_ended(const struct trend_stairs *stairs, double now_s)
+{
+	double level = trend_stairs_next(stairs) - stairs->last_s;
+
+	return now_s > stairs->last_s + PATIENCE * level;
+}
+
+/* ---- one series -------------------------------------------------------------------------- */
+
+static size_t first_growth(const double *value, size_t n)
+{
+	double *least = xmallocarray(n, sizeof(*least)), most = value[0];
+	size_t found = 0;
+
+	/* least[i]: of the values from i on */
+	for (size_t i = n; i-- > 0;)
+		least[i] = i + 1 < n ? fmin(least[i + 1], value[i]) : value[i];
+	for (size_t i = 1; i < n && !found; i++) {
+		if (least[i] > most)
+			found = i;
+		most = fmax(most, value[i]);
+	}
+	free(least);
+	return found;
+}
+
+/* By eye, where no test has power. */
+static enum trend_shape few_look(const double *value, size_t n)
+{
+	double gained = value[n - 1] - value[0], last = value[n - 1] - value[n - 2];
+	size_t rises = 0, falls = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		rises += value[i] > value[i - 1];
+		falls += value[i] < value[i - 1];
+	}
+	if (falls)
+		return !rises					 ? TREND_SHRINKING
+		       : gained > 0 && rises > falls && last > 0 ? TREND_LINEAR
+								 : TREND_NOISE;
+	if (!rises)
+		return TREND_NOISE;
+	if (last > 0.1 * gained / (double)(n - 1))
+		return rises == 1 ? TREND_STEP : TREND_LINEAR;
+	return rises == 1 ? TREND_STEP : TREND_PLATEAU;
+}
+
+/*
+ * By how much a curve explains the values better than a level does. Measurements that repeat each
+ * other count for less, unless the curve leaves next to nothing.
+ */
+static double evidence_of(const struct bend *bend, double level, size_t n, double scale)
+{
+	double evidence = better(bend->squares, level, n, scale);
+
+	if (bend->squares > MOST_LEFT * level)
+		evidence *= (1 - bend->memory) / (1 + bend->memory);
+	return evidence;
+}
+
+/* What it is if it does not grow. */
+static enum trend_shape not_growing_look(const double *s, const double *value, size_t n)
+{
+	double *x = xcalloc(n, sizeof(*x)), scale = spread(value, n), level, needed;
+	struct bend ramp = fit_bend(CURVE_RAMP, s, value, n, flat_part(n));
+	struct bend step = fit_bend(CURVE_STEP, s, value, n, 0);
+
+	level = fit_line(x, value, n).squares; /* x is all 0: a constant */
+	free(x);
+	needed = BEND_EVIDENCE + 2 * log((double)n);
+	if (!(scale > 0))
+		return TREND_NOISE;
+	if (evidence_of(&step, level, n, scale) > needed &&
+	    better(step.squares, ramp.squares, n, scale) > -log((double)n))
+		return TREND_STEP;
+	if (evidence_of(&ramp, level, n, scale) > needed)
+		return TREND_PLATEAU;
+	return TREND_NOISE;
+}
+
+/*
+ * Whether the late measurements of the window are well above all that was before it: else what
+ * rises in it has been there before and has fallen again, as a sawtooth does.
+ */
+static bool is_new_ground(const struct window *w, const double *value, size_t n)
+{
+	size_t late = (size_t)(LATE_PART * (double)w->n + 0.5);
+	double mean = 0, most = -INFINITY;
+
+	for (size_t i = 0; i < w->from; i++)
+		most = fmax(most, value[i]);
+	for (size_t i = n - late; i < n; i++)
+		mean += value[i] / (double)late;
+	return mean - most > NEW_GROUND * (value[n - 1] - value[w->from]);
+}
+
+static void look_at_window(const struct trend_times *t, const struct window *w, const double *value,
+			   struct trend_view *v)
+{
+	double up, down;
+
+	up = trend_test(w->design, value + w->from);
+	down = fmin(1, (1 - up) / w->share);
+	up = fmin(1, up / w->share);
+	if (down < v->not_shrinking)
+		v->not_shrinking = down;
+	if (up < v->not_growing && value[t->n - 1] > value[w->from] &&
+	    is_new_ground(w, value, t->n) && !has_bent(t->s + w->from, value + w->from, w->n)) {
+		v->not_growing = up;
+		v->from = w->from;
+	}
+}
+
+void trend_look(const struct trend_times *t, const double *value, struct trend_view *ret)
+{
+	struct trend_view v = {.not_growing = 1, .not_shrinking = 1};
+
+	look_for_stairs(t->s, value, t->n, &v.stairs);
+	for (size_t i = 0; i < t->nr_windows; i++)
+		look_at_window(t, &t->windows[i], value, &v);
+	if (!t->nr_windows)
+		v.otherwise = few_look(value, t->n);
+	else
+		v.otherwise = not_growing_look(t->s, value, t->n);
+	if (value[t->n - 1] > value[0])
+		v.first_growth = first_growth(value, t->n);
+	if (t->nr_windows && v.not_growing > SURE &&
+	    (v.otherwise == TREND_PLATEAU || v.otherwise == TREND_STEP))
+		v.from = t->n / 2;
+	v.slope = trend_slope(t->s + v.from, value + v.from, t->n - v.from);
+	*ret = v;
+}
+
+/* ---- all together ------------------------------------------------------------------------ */
+
+static enum trend_confidence confidence_of(const struct trend_times *t, const struct trend_view *v,
+					   double rate, bool stairs)
+{
+	bool many = t->n >= MIN_VERY_SURE;
+
+	if (!t->nr_windows)
+		return TREND_LOW;
+	if (stairs)
+		return many && v->stairs.nr >= MANY_STEPS ? TREND_HIGH : TREND_MEDIUM;
+	if (v->not_growing > SURE || rate > DISCOVERY_RATE)
+		return TREND_LOW;
+	return many && v->not_growing <= VERY_SURE && rate <= VERY_SURE ? TREND_HIGH : TREND_MEDIUM;
+}
+
+void trend_believe(const struct trend_times *t, const struct trend_view *views, size_t n,
+		   struct trend_belief *ret)
+{
+	double *up = xmallocarray(n + 1, sizeof(*up)), *down = xmallocarray(n + 1, sizeof(*down));
+	size_t needed = t->nr_windows ? MIN_STEPS : 2;
+
+	for (size_t i = 0; i < n; i++) {
+		up[i] = views[i].not_growing;
+		down[i] = views[i].not_shrinking;
+	}
+	trend_false_discovery(up, n);
+	trend_false_discovery(down, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct trend_view *v = &views[i];
+		bool stairs = v->stairs.nr >= needed;
+		bool ended = stairs && trend_stairs_ended(&v->stairs, t->s[t->n - 1]);
+
+		ret[i].confidence = confidence_of(t, v, up[i], stairs && !ended);
+		ret[i].shape = v->otherwise;
+		if (stairs)
+			ret[i].shape = ended ? TREND_PLATEAU : TREND_DOUBLING;
+		else if (ret[i].confidence > TREND_LOW)
+			ret[i].shape = TREND_LINEAR;
+		else if (v->not_shrinking <= SURE && down[i] <= DISCOVERY_RATE)
+			ret[i].shape = TREND_SHRINKING;
+	}
+	free(up);
+	free(down);
+}
