@@ -40,7 +40,7 @@ san_flags := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-f
 tracer_flags := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-builtin -fexceptions \
 	-Wframe-larger-than=1024
 tracer_ldflags := -shared -Wl,-z,defs -Wl,-z,now -Wl,--version-script=src/tracer/exports.map
-tool_libs := -lzstd -lxxhash -ljansson -liberty -ldwarf -lz -llzma -lprotobuf-c
+tool_libs := -lzstd -lxxhash -ljansson -liberty -ldwarf -lz -llzma -lprotobuf-c -lm
 test_libs := -Wl,--as-needed -lcmocka -lunwind -lunwind-generic $(tool_libs) -ldl -pthread
 
 # The file of a store is made by the launcher or by the traced program: both carry that code.

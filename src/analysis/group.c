@@ -31,6 +31,25 @@ static const struct {
 };
 #define NR_AGES (sizeof(ages) / sizeof(ages[0]))
 
+size_t group_age_count(void)
+{
+	return NR_AGES;
+}
+
+size_t group_age_of(uint64_t age_ms)
+{
+	size_t k = 0;
+
+	while (k < NR_AGES - 1 && age_ms >= ages[k].below_ms)
+		k++;
+	return k;
+}
+
+const char *group_age_key(size_t age)
+{
+	return ages[age].key;
+}
+
 /* From the bytes that tell a group from others to its number. */
 struct identity {
 	UT_hash_handle hh;
@@ -271,10 +290,8 @@ static uint32_t base_of_thread(struct grouping *g, struct side *side, uint32_t t
 static uint32_t base_of_age(struct grouping *g, const struct snap_block *b)
 {
 	uint64_t ms = g->options.now_ms > b->birth_ms ? g->options.now_ms - b->birth_ms : 0;
-	uint32_t k = 0;
+	size_t k = group_age_of(ms);
 
-	while (k < NR_AGES - 1 && ms >= ages[k].below_ms)
-		k++;
 	if (g->ages[k] == NO_GROUP) {
 		g->ages[k] =
 			intern(g, ages[k].key, strlen(ages[k].key), xstrdup(ages[k].key), NULL);

@@ -42,6 +42,11 @@ struct group {
 	uint64_t order; /* of ages: youngest first */
 };
 
+/* The groups of GROUP_AGE, youngest first: how many, the one of an age, its key ("1m to 10m"). */
+size_t group_age_count(void);
+size_t group_age_of(uint64_t age_ms);
+const char *group_age_key(size_t age);
+
 struct grouping;
 
 struct grouping *grouping_new(const struct group_options *options);

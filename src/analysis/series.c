@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * series.c - live totals of stacks at many moments; see series.h.
+ */
+#include "analysis/series.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "analysis/snapshot.h"
+#include "util/alloc.h"
+
+struct node_key {
+	uint64_t pc;
+	uint32_t parent, module;
+	uint64_t signal;
+};
+
+struct node_entry {
+	struct node_key key;
+	uint32_t nr;
+	uint32_t stack; /* that ends here; 0: none yet */
+	UT_hash_handle hh;
+};
+
+/* A stack's totals, in the sample at hand and in the one before. */
+struct totals {
+	uint64_t count, bytes, told_count, told_bytes;
+};
+
+struct thread_key {
+	uint64_t first_serial;
+	uint32_t tid, slot;
+};
+
+struct thread_entry {
+	struct thread_key key;
+	uint32_t nr;
+	UT_hash_handle hh;
+};
+
+struct series_tables {
+	struct node_entry *nodes; /* hash by key */
+	struct node_entry **entries; /* by node */
+	struct thread_entry *threads;
+	struct totals *totals; /* by stack */
+	size_t alloc_modules, alloc_nodes, alloc_entries, alloc_stacks, alloc_totals;
+	size_t alloc_threads, alloc_samples, alloc_changes;
+};
+
+static uint32_t new_stack(struct series *s, uint32_t node)
+{
+	struct snapshot *all = s->all;
+	struct series_tables *t = s->tables;
+
+	all->stacks =
+		xgrow(all->stacks, &t->alloc_stacks, all->nr_stacks + 1, sizeof(*all->stacks));
+	t->totals = xgrow(t->totals, &t->alloc_totals, all->nr_stacks + 1, sizeof(*t->totals));
+	all->stacks[all->nr_stacks] = (struct snap_stack){.node = node};
+	t->totals[all->nr_stacks] = (struct totals){0, 0, 0, 0};
+	return (uint32_t)all->nr_stacks++;
+}
+
+static void new_node(struct series *s, const struct snap_node *node, struct node_entry *entry)
+{
+	struct snapshot *all = s->all;
+	struct series_tables *t = s->tables;
+
+	all->nodes = xgrow(all->nodes, &t->alloc_nodes, all->nr_nodes + 1, sizeof(*all->nodes));
+	t->entries = xgrow(t->entries, &t->alloc_entries, all->nr_nodes + 1, sizeof(*t->entries));
+	all->nodes[all->nr_nodes] = *node;
+	t->entries[all->nr_nodes++] = entry;
+}
+
+void series_init(struct series *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->all = xcalloc(1, sizeof(*s->all));
+	s->tables = xcalloc(1, sizeof(*s->tables));
+	s->all->totals_only = true;
+	s->all->exe = xstrdup("");
+	s->all->dir = xstrdup("");
+	s->all->modules = xgrow(NULL, &s->tables->alloc_modules, 1, sizeof(*s->all->modules));
+	s->all->modules[0] = (struct snap_module){.path = xstrdup("")};
+	s->all->nr_modules = 1;
+	s->all->threads = xgrow(NULL, &s->tables->alloc_threads, 1, sizeof(*s->all->threads));
+	s->all->threads[0] = (struct snap_thread){.tid = 0};
+	s->all->nr_threads = 1;
+	new_node(s, &(struct snap_node){.pc = 0}, NULL);
+	new_stack(s, 0);
+}
+
+void series_release(struct series *s)
+{
+	struct node_entry *n, *next_node;
+	struct thread_entry *t, *next_thread;
+
+	if (!s->tables)
+		return;
+	HASH_ITER(hh, s->tables->nodes, n, next_node) {
+		HASH_DEL(s->tables->nodes, n);
+		free(n);
+	}
+	HASH_ITER(hh, s->tables->threads, t, next_thread) {
+		HASH_DEL(s->tables->threads, t);
+		free(t);
+	}
+	free(s->tables->entries);
+	free(s->tables->totals);
+	free(s->tables);
+	free(s->samples);
+	free(s->changes);
+	snapshot_free(s->all);
+	memset(s, 0, sizeof(*s));
+}
+
+static char *copy(char *old, const char *text)
+{
+	free(old);
+	return text ? xstrdup(text) : NULL;
+}
+
+void series_describe(struct series *s, const struct snapshot *from)
+{
+	struct snapshot *all = s->all;
+
+	all->source = from->source;
+	all->path = copy(all->path, from->path);
+	all->label = copy(all->label, from->label);
+	all->exe = copy(all->exe, from->exe);
+	all->dir = copy(all->dir, from->dir);
+	memcpy(all->image, from->image, sizeof(all->image));
+	memcpy(all->comm, from->comm, sizeof(all->comm));
+	all->pid = from->pid;
+	all->generation = from->generation;
+	all->arch = from->arch;
+	all->uid = from->uid;
+	all->page_size = from->page_size;
+	all->depth = from->depth;
+	all->start_real_ns = from->start_real_ns;
+	all->start_after_ms = from->start_after_ms;
+	all->taken_ms = from->taken_ms;
+	all->number = from->number;
+	all->state = from->state;
+	all->coverage = from->coverage;
+}
+
+/* ---- numbers ----------------------------------------------------------------------------- */
+
+uint32_t series_module(struct series *s, const struct snap_module *m)
+{
+	struct snapshot *all = s->all;
+
+	for (size_t i = 1; i < all->nr_modules; i++) {
+		const struct snap_module *other = &all->modules[i];
+
+		if (other->build_id_len == m->build_id_len &&
+		    !memcmp(other->build_id, m->build_id, m->build_id_len) &&
+		    !strcmp(other->path, m->path))
+			return (uint32_t)i;
+	}
+	all->modules = xgrow(all->modules, &s->tables->alloc_modules, all->nr_modules + 1,
+			     sizeof(*all->modules));
+	all->modules[all->nr_modules] = *m;
+	all->modules[all->nr_modules].path = xstrdup(m->path);
+	return (uint32_t)all->nr_modules++;
+}
+
+uint32_t series_node(struct series *s, uint32_t parent, uint32_t module, uint64_t pc, bool signal)
+{
+	struct node_entry *entry;
+	struct node_key key;
+	struct snap_node node;
+
+	memset(&key, 0, sizeof(key));
+	key.pc = pc;
+	key.parent = parent;
+	key.module = module;
+	key.signal = signal;
+	HASH_FIND(hh, s->tables->nodes, &key, sizeof(key), entry);
+	if (entry)
+		return entry->nr;
+	entry = xcalloc(1, sizeof(*entry));
+	entry->key = key;
+	entry->nr = (uint32_t)s->all->nr_nodes;
+	HASH_ADD(hh, s->tables->nodes, key, sizeof(key), entry);
+	node = (struct snap_node){
+		.pc = pc + (module ? s->all->modules[module].load_bias : 0),
+		.parent = parent,
+		.module = module,
+		.signal = signal,
+	};
+	new_node(s, &node, entry);
+	return entry->nr;
+}
+
+uint32_t series_stack(struct series *s, uint32_t node)
+{
+	struct node_entry *entry = s->tables->entries[node];
+
+	if (!entry)
+		return 0;
+	if (!entry->stack)
+		entry->stack = new_stack(s, node);
+	return entry->stack;
+}
+
+uint32_t *series_map_stacks(struct series *s, const struct snapshot *from)
+{
+	uint32_t *modules = xcalloc(from->nr_modules + 1, sizeof(*modules));
+	uint32_t *nodes = xcalloc(from->nr_nodes + 1, sizeof(*nodes));
+	uint32_t *stacks = xcalloc(from->nr_stacks + 1, sizeof(*stacks));
+
+	for (size_t i = 1; i < from->nr_modules; i++)
+		modules[i] = series_module(s, &from->modules[i]);
+	for (size_t i = 1; i < from->nr_nodes; i++) {
+		const struct snap_node *n = &from->nodes[i];
+
+		nodes[i] = series_node(s, nodes[n->parent], modules[n->module],
+				       n->pc - (n->module ? from->modules[n->module].load_bias : 0),
+				       n->signal);
+	}
+	for (size_t i = 1; i < from->nr_stacks; i++)
+		stacks[i] = series_stack(s, nodes[from->stacks[i].node]);
+	free(modules);
+	free(nodes);
+	return stacks;
+}
+
+static uint32_t thread_number(struct series *s, const struct snap_thread *thread)
+{
+	struct snapshot *all = s->all;
+	struct thread_entry *entry;
+	struct thread_key key;
+
+	memset(&key, 0, sizeof(key));
+	key.first_serial = thread->first_serial;
+	key.tid = thread->tid;
+	key.slot = thread->slot;
+	HASH_FIND(hh, s->tables->threads, &key, sizeof(key), entry);
+	if (entry)
+		return entry->nr;
+	entry = xcalloc(1, sizeof(*entry));
+	entry->key = key;
+	entry->nr = (uint32_t)all->nr_threads;
+	HASH_ADD(hh, s->tables->threads, key, sizeof(key), entry);
+	all->threads = xgrow(all->threads, &s->tables->alloc_threads, all->nr_threads + 1,
+			     sizeof(*all->threads));
+	all->threads[all->nr_threads++] = *thread;
+	return entry->nr;
+}
+
+uint32_t *series_map_threads(struct series *s, const struct snapshot *from)
+{
+	uint32_t *threads = xcalloc(from->nr_threads + 1, sizeof(*threads));
+
+	for (size_t i = 1; i < from->nr_threads; i++)
+		threads[i] = thread_number(s, &from->threads[i]);
+	return threads;
+}
+
+/* ---- samples ----------------------------------------------------------------------------- */
+
+void series_begin(struct series *s, uint64_t at_ms)
+{
+	s->samples = xgrow(s->samples, &s->tables->alloc_samples, s->nr_samples + 1,
+			   sizeof(*s->samples));
+	s->samples[s->nr_samples++] =
+		(struct series_sample){.at_ms = at_ms, .first = s->nr_changes};
+}
+
+void series_put(struct series *s, uint32_t stack, uint64_t count, uint64_t bytes)
+{
+	s->tables->totals[stack].count += count;
+	s->tables->totals[stack].bytes += bytes;
+}
+
+void series_end(struct series *s)
+{
+	struct series_sample *sample = &s->samples[s->nr_samples - 1];
+
+	for (size_t i = 0; i < s->all->nr_stacks; i++) {
+		struct totals *t = &s->tables->totals[i];
+
+		sample->count += t->count;
+		sample->bytes += t->bytes;
+		if (t->count != t->told_count || t->bytes != t->told_bytes) {
+			s->changes = xgrow(s->changes, &s->tables->alloc_changes, s->nr_changes + 1,
+					   sizeof(*s->changes));
+			s->changes[s->nr_changes++] =
+				(struct series_change){(uint32_t)i, t->count, t->bytes};
+		}
+		*t = (struct totals){0, 0, t->count, t->bytes};
+	}
+	sample->nr = s->nr_changes - sample->first;
+}
+
+void series_add(struct series *s, const struct snapshot *from)
+{
+	uint32_t *stacks = series_map_stacks(s, from);
+
+	series_begin(s, from->start_after_ms + from->taken_ms);
+	for (size_t i = 0; i < from->nr_stacks; i++)
+		series_put(s, stacks[i], from->stacks[i].live_count, from->stacks[i].live_bytes);
+	series_end(s);
+	free(stacks);
+}
