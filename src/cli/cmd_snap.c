@@ -63,7 +63,7 @@ static void note_in_timeline(const struct snapshot *s, const char *path)
 	if (s->source != SNAPSHOT_LIVE_STORE || !in_output_folder(s, path, &name))
 		return;
 	file = xasprintf("%s/timeline", s->dir);
-	timeline = timeline_new(file);
+	timeline = timeline_new(file, 0);
 	if (!access(file, F_OK) && timeline_add(timeline, s, name, &err))
 		say("warning: %s", err.text);
 	timeline_free(timeline);

@@ -47,6 +47,7 @@ static int parse(struct supervise_options *o, int argc, char **argv)
 
 	memset(o, 0, sizeof(*o));
 	s->exit_snapshot = true;
+	s->keep_bytes = SUPERVISOR_DEFAULT_KEEP;
 	for (int i = 1; i < argc; i++) {
 		if (argv[i][0] != '-' || !argv[i][1]) {
 			if (o->target)

@@ -23,6 +23,7 @@ struct launch_options {
 	uint64_t every_ns; /* 0: no periodic snapshots */
 	uint64_t growth_bytes; /* 0: none on growth */
 	uint64_t keep_bytes; /* 0: all snapshots are kept */
+	bool keep_given;
 	bool exit_snapshot;
 	bool follow;
 	bool exec;

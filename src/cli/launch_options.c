@@ -4,6 +4,7 @@
  */
 #include "cli/launch.h"
 
+#include "cli/supervisor.h"
 #include "store/create.h"
 #include "store/format.h"
 #include "util/error.h"
@@ -111,7 +112,10 @@ static int parse_valued(struct launch_options *o, int argc, char **argv, int *i,
 	ret = ret ? ret : option_value("--store", argc, argv, i, &o->store, err);
 	ret = ret ? ret : option_duration("--every", argc, argv, i, &o->every_ns, err);
 	ret = ret ? ret : option_size("--on-growth", argc, argv, i, &o->growth_bytes, err);
-	ret = ret ? ret : option_size("--keep", argc, argv, i, &o->keep_bytes, err);
+	if (!ret) {
+		ret = option_size("--keep", argc, argv, i, &o->keep_bytes, err);
+		o->keep_given = o->keep_given || ret > 0;
+	}
 	if (ret)
 		return ret;
 	ret = option_value("--mode", argc, argv, i, &value, err);
@@ -149,7 +153,7 @@ static int refuse_for_env(const struct launch_options *o, struct hs_error *err)
 {
 	const char *name = o->every_ns	       ? "--every"
 			   : o->growth_bytes   ? "--on-growth"
-			   : o->keep_bytes     ? "--keep"
+			   : o->keep_given     ? "--keep"
 			   : !o->exit_snapshot ? "--no-exit-snapshot"
 			   : o->exec	       ? "--exec"
 			   : o->anyway	       ? "--anyway"
@@ -158,7 +162,7 @@ static int refuse_for_env(const struct launch_options *o, struct hs_error *err)
 	if (!name)
 		return 0;
 	return hs_error_set(err, HS_E_USAGE, "'%s' needs 'run'%s", name,
-			    o->every_ns || o->growth_bytes || o->keep_bytes ? " or 'supervise': "
+			    o->every_ns || o->growth_bytes || o->keep_given ? " or 'supervise': "
 									      "under 'env' nobody "
 									      "takes snapshots"
 									    : "");
@@ -173,6 +177,7 @@ int launch_options_parse(struct launch_options *options, enum launch_command com
 		.mode = HS_MODE_LIVE,
 		.depth = STORE_DEFAULT_DEPTH,
 		.exit_snapshot = true,
+		.keep_bytes = SUPERVISOR_DEFAULT_KEEP,
 	};
 	for (i = 1; i < argc; i++) {
 		if (argv[i][0] != '-' || !argv[i][1])

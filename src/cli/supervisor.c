@@ -8,6 +8,7 @@
 #include "cli/supervisor.h"
 
 #include "analysis/snapshot.h"
+#include "analysis/thin.h"
 #include "cli/bake.h"
 #include "cli/command.h"
 #include "cli/finish.h"
@@ -66,6 +67,11 @@ static void keep_add(struct supervisor *s, uint32_t number, uint64_t bytes, uint
 	s->kept[s->nr_kept++] = (struct kept_snapshot){number, bytes, taken_ns};
 }
 
+static uint64_t written_ns(const struct stat *st)
+{
+	return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
+}
+
 /* Number of a name like 0001.hs, else 0. */
 static uint32_t snapshot_number(const char *name)
 {
@@ -93,8 +99,7 @@ static void find_numbered(struct supervisor *s)
 		uint32_t number = snapshot_number(names[i]->d_name);
 
 		if (join(path, s->dir, names[i]->d_name) && !stat(path, &st)) {
-			keep_add(s, number, (uint64_t)st.st_size,
-				 (uint64_t)st.st_mtim.tv_sec * 1000000000u);
+			keep_add(s, number, (uint64_t)st.st_size, written_ns(&st));
 			if (number >= s->next_number)
 				s->next_number = number + 1;
 		}
@@ -103,31 +108,38 @@ static void find_numbered(struct supervisor *s)
 	free(names);
 }
 
-/*
- * Removes snapshots until the others fit into the budget: each time the one whose neighbours are
- * closest together in time, so that what is left spans the whole run evenly. Never the first or
- * the latest.
- */
-static void thin_out(struct supervisor *s)
+/* Which of the kept snapshots goes next; there are 3 at least. */
+static size_t thin_victim(const struct supervisor *s)
 {
-	uint64_t total = 0;
+	uint64_t *at = xcalloc(s->nr_kept, sizeof(*at));
+	size_t victim;
+
+	for (size_t i = 0; i < s->nr_kept; i++)
+		at[i] = s->kept[i].taken_ns;
+	victim = thin_next(at, s->nr_kept);
+	free(at);
+	return victim;
+}
+
+/*
+ * Removes snapshots until the others fit into the budget, beside `more` bytes, so that what is left
+ * spans the whole run evenly. Never the first or the latest.
+ */
+static void thin_out(struct supervisor *s, uint64_t more)
+{
+	uint64_t total = more;
 
 	for (size_t i = 0; i < s->nr_kept; i++)
 		total += s->kept[i].bytes;
 	while (s->options.keep_bytes && total > s->options.keep_bytes && s->nr_kept > 2) {
-		size_t best = 1;
-		char name[32], path[PATH_MAX];
+		size_t victim = thin_victim(s);
+		char name[NUMBERED_NAME_LEN], path[PATH_MAX];
 
-		for (size_t i = 2; i + 1 < s->nr_kept; i++)
-			if (s->kept[i + 1].taken_ns - s->kept[i - 1].taken_ns <
-			    s->kept[best + 1].taken_ns - s->kept[best - 1].taken_ns)
-				best = i;
-		snprintf(name, sizeof(name), "%04" PRIu32 ".hs", s->kept[best].number);
-		if (join(path, s->dir, name))
+		if (join(path, s->dir, numbered_name(s->kept[victim].number, name)))
 			unlink(path);
-		total -= s->kept[best].bytes;
-		memmove(&s->kept[best], &s->kept[best + 1],
-			(s->nr_kept - best - 1) * sizeof(*s->kept));
+		total -= s->kept[victim].bytes;
+		memmove(&s->kept[victim], &s->kept[victim + 1],
+			(s->nr_kept - victim - 1) * sizeof(*s->kept));
 		s->nr_kept--;
 	}
 }
@@ -180,9 +192,9 @@ static void take_numbered(struct supervisor *s)
 	if (take_snapshot(s, s->dir, NULL, s->timeline))
 		return;
 	if (join(path, s->dir, numbered_name(s->next_number, name)) && !stat(path, &st))
-		keep_add(s, s->next_number, (uint64_t)st.st_size, now_ns());
+		keep_add(s, s->next_number, (uint64_t)st.st_size, written_ns(&st));
 	s->next_number++;
-	thin_out(s);
+	thin_out(s, 0);
 }
 
 /* What the store says of itself; false if no tracer has come to it yet or it cannot be read. */
@@ -294,7 +306,7 @@ void supervisor_init(struct supervisor *s, const char *dir,
 	snprintf(s->dir, sizeof(s->dir), "%s", dir);
 	s->next_number = 1;
 	if (join(path, s->dir, "timeline"))
-		s->timeline = timeline_new(path);
+		s->timeline = timeline_new(path, s->options.keep_bytes / TIMELINE_SHARE);
 	find_numbered(s);
 	s->next_every_ns = options->every_ns ? now_ns() + options->every_ns : NEVER;
 	s->next_children_ns = options->follow ? now_ns() + CHILDREN_POLL_NS : NEVER;
@@ -388,12 +400,16 @@ void supervisor_finish(struct supervisor *s)
 	struct store_summary summary;
 	struct finish_result result;
 	struct hs_error err;
+	char path[PATH_MAX];
+	struct stat st;
 	bool traced;
 
 	follow_images(s);
 	traced = summarize(s->dir, &summary);
-	if (traced && s->options.exit_snapshot)
-		take_snapshot(s, s->dir, "exit.hs", s->timeline);
+	if (traced && s->options.exit_snapshot &&
+	    !take_snapshot(s, s->dir, "exit.hs", s->timeline) && join(path, s->dir, "exit.hs") &&
+	    !stat(path, &st))
+		thin_out(s, (uint64_t)st.st_size);
 	if (finish_stores(s->dir, &result, &err))
 		complain(s, &err);
 	s->nr_untraced += result.nr_untraced;

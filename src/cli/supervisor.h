@@ -20,10 +20,12 @@
 
 struct timeline;
 
+#define SUPERVISOR_DEFAULT_KEEP (UINT64_C(2) << 30)
+
 struct supervisor_options {
 	uint64_t every_ns; /* 0: no periodic snapshots */
 	uint64_t growth_bytes; /* 0: none on growth */
-	uint64_t keep_bytes; /* budget of the numbered snapshots; 0: all are kept */
+	uint64_t keep_bytes; /* budget of the snapshots; 0: all are kept */
 	bool exit_snapshot;
 	bool follow; /* children have folders below dir */
 };
@@ -31,7 +33,7 @@ struct supervisor_options {
 /* A numbered snapshot that is on disk. */
 struct kept_snapshot {
 	uint32_t number;
-	uint64_t bytes, taken_ns; /* size of the file; when, by the monotonic clock */
+	uint64_t bytes, taken_ns; /* size of the file; when, on the wall clock */
 };
 
 struct supervisor {

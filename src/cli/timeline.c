@@ -2,82 +2,58 @@
 /*
  * timeline.c - per-stack totals at each snapshot; see timeline.h for the format.
  *
- * Invariant: what the maps below hold is what the lines of the section have told so far. A line
- * that could not be written therefore ends the section.
+ * Invariant: what `section` knows is what the lines of the file's last section have told so far. A
+ * line that could not be written therefore ends the section.
  */
 #include "cli/timeline.h"
 
 #include "analysis/snapshot.h"
+#include "cli/timeline_log.h"
+#include "cli/timeline_section.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/error.h"
+#include "util/tempfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-#include <uthash.h>
-
-struct totals {
-	uint64_t count, bytes, born_count, born_bytes;
-};
-
-struct frame_key {
-	uint64_t offset;
-	uint32_t parent, module;
-	uint64_t signal;
-};
-
-struct frame {
-	struct frame_key key;
-	uint32_t nr; /* in the section */
-	uint32_t seen; /* number of the line that `now` is of */
-	struct totals told, now; /* all zero where no stack ends here */
-	UT_hash_handle hh;
-};
 
 struct timeline {
 	char *path;
-	int fd; /* -1: not open yet */
+	uint64_t budget; /* bytes; 0: none */
+	int fd; /* -1: not open */
 	bool begun; /* the section has its first line */
 	off_t end; /* of the file after our latest line */
 	uint8_t image[32]; /* of the section */
-	struct frame *frames; /* hash by key */
-	uint32_t nr_frames, nr_modules, line;
-	char **modules; /* path and build id, as they were written */
-	size_t alloc_modules;
-	/* Of the snapshot at hand: its numbers in those of the section. */
-	struct frame **frame_of_node;
-	uint32_t *nr_of_module;
+	struct timeline_section section;
 };
 
-struct timeline *timeline_new(const char *path)
+struct timeline *timeline_new(const char *path, uint64_t budget)
 {
 	struct timeline *t = xcalloc(1, sizeof(*t));
 
 	t->path = xstrdup(path);
+	t->budget = budget;
 	t->fd = -1;
 	return t;
 }
 
 static void section_clear(struct timeline *t)
 {
-	struct frame *f, *next;
-
-	HASH_ITER(hh, t->frames, f, next) {
-		HASH_DEL(t->frames, f);
-		free(f);
-	}
-	for (uint32_t i = 0; i < t->nr_modules; i++)
-		free(t->modules[i]);
-	t->nr_modules = t->nr_frames = t->line = 0;
+	timeline_section_clear(&t->section);
 	t->begun = false;
+}
+
+static void close_file(struct timeline *t)
+{
+	if (t->fd >= 0)
+		close(t->fd);
+	t->fd = -1;
 }
 
 void timeline_free(struct timeline *t)
@@ -85,195 +61,9 @@ void timeline_free(struct timeline *t)
 	if (!t)
 		return;
 	section_clear(t);
-	if (t->fd >= 0)
-		close(t->fd);
-	free(t->modules);
+	close_file(t);
 	free(t->path);
 	free(t);
-}
-
-/* ---- text -------------------------------------------------------------------------------- */
-
-static void add_json_string(struct buffer *b, const char *text)
-{
-	json_t *string = json_string(text);
-	char *copy, *dump;
-
-	if (!string) { /* not UTF-8: a path may be anything */
-		copy = xstrdup(text);
-		for (char *p = copy; *p; p++)
-			if (*p & 0x80)
-				*p = '?';
-		string = json_string(copy);
-		free(copy);
-	}
-	dump = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
-	buffer_add_string(b, dump ? dump : "\"\"");
-	free(dump);
-	json_decref(string);
-}
-
-static void add_wall(struct buffer *b, uint64_t real_ns)
-{
-	time_t s = (time_t)(real_ns / 1000000000u);
-	struct tm tm;
-	char text[64];
-
-	gmtime_r(&s, &tm);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-	buffer_addf(b, "\"%s.%03uZ\"", text, (unsigned int)(real_ns / 1000000u % 1000));
-}
-
-static void add_header(struct buffer *b, const struct snapshot *s)
-{
-	char comm[sizeof(s->comm) + 1];
-
-	memcpy(comm, s->comm, sizeof(s->comm));
-	comm[sizeof(s->comm)] = 0;
-	buffer_addf(b, "{\"timeline\":1,\"pid\":%" PRIu32 ",\"generation\":%" PRIu32 ",\"comm\":",
-		    s->pid, s->generation);
-	add_json_string(b, comm);
-	buffer_add_string(b, ",\"start\":");
-	add_wall(b, s->start_real_ns - s->start_after_ms * 1000000u);
-	buffer_add_string(b, "}\n");
-}
-
-/* ---- modules and nodes ------------------------------------------------------------------- */
-
-/* Path and build id as members of an array: what tells modules apart. */
-static char *module_text(const struct snap_module *m)
-{
-	struct buffer b = {NULL, 0, 0};
-
-	buffer_add_byte(&b, '[');
-	add_json_string(&b, m->path);
-	buffer_add_string(&b, ",\"");
-	for (uint32_t i = 0; i < m->build_id_len && i < HS_BUILD_ID_LEN; i++)
-		buffer_addf(&b, "%02x", m->build_id[i]);
-	buffer_add_string(&b, "\"]");
-	return buffer_detach(&b);
-}
-
-/* Number in the section of a module; adds it, and to the line, if it is new. */
-static uint32_t module_number(struct timeline *t, struct buffer *b, const struct snap_module *m)
-{
-	char *text = module_text(m);
-
-	for (uint32_t i = 0; i < t->nr_modules; i++) {
-		if (!strcmp(t->modules[i], text)) {
-			free(text);
-			return i + 1;
-		}
-	}
-	t->modules = xgrow(t->modules, &t->alloc_modules, t->nr_modules + 1u, sizeof(*t->modules));
-	t->modules[t->nr_modules++] = text;
-	if (b->len && b->data[b->len - 1] != '[')
-		buffer_add_byte(b, ',');
-	buffer_add_string(b, text);
-	return t->nr_modules;
-}
-
-static void add_modules(struct timeline *t, struct buffer *b, const struct snapshot *s)
-{
-	buffer_add_string(b, ",\"modules\":[");
-	for (size_t i = 1; i < s->nr_modules; i++)
-		t->nr_of_module[i] = module_number(t, b, &s->modules[i]);
-	buffer_add_byte(b, ']');
-}
-
-/* The frame of a node of the snapshot; adds it, and to the line, if it is new. */
-static struct frame *frame_of(struct timeline *t, struct buffer *b, const struct snapshot *s,
-			      const struct snap_node *node)
-{
-	struct frame *f, *parent = t->frame_of_node[node->parent];
-	bool known = node->module && node->module < s->nr_modules;
-	struct frame_key key;
-
-	memset(&key, 0, sizeof(key));
-	key.offset = known ? node->pc - s->modules[node->module].load_bias : node->pc;
-	key.module = known ? t->nr_of_module[node->module] : 0;
-	key.parent = parent ? parent->nr : 0;
-	key.signal = node->signal;
-	HASH_FIND(hh, t->frames, &key, sizeof(key), f);
-	if (f)
-		return f;
-	f = xcalloc(1, sizeof(*f));
-	f->key = key;
-	f->nr = ++t->nr_frames;
-	HASH_ADD(hh, t->frames, key, sizeof(key), f);
-	if (b->data[b->len - 1] != '[')
-		buffer_add_byte(b, ',');
-	buffer_addf(b, "[%" PRIu32 ",%" PRIu32 ",%" PRIu64 "%s]", key.parent, key.module,
-		    key.offset, node->signal ? ",1" : "");
-	return f;
-}
-
-static void add_nodes(struct timeline *t, struct buffer *b, const struct snapshot *s)
-{
-	buffer_add_string(b, ",\"nodes\":[");
-	for (size_t i = 1; i < s->nr_nodes; i++)
-		t->frame_of_node[i] = frame_of(t, b, s, &s->nodes[i]);
-	buffer_add_byte(b, ']');
-}
-
-static void add_stacks(struct timeline *t, struct buffer *b, const struct snapshot *s)
-{
-	struct frame *f, *next;
-
-	t->line++;
-	for (size_t i = 0; i < s->nr_stacks; i++) {
-		const struct snap_stack *stack = &s->stacks[i];
-
-		f = stack->node < s->nr_nodes ? t->frame_of_node[stack->node] : NULL;
-		if (!f)
-			continue; /* blocks without a stack are in the sums alone */
-		if (f->seen != t->line)
-			f->now = (struct totals){0, 0, 0, 0};
-		f->seen = t->line;
-		f->now.count += stack->live_count;
-		f->now.bytes += stack->live_bytes;
-		f->now.born_count += stack->born_count;
-		f->now.born_bytes += stack->born_bytes;
-	}
-	buffer_add_string(b, ",\"stacks\":[");
-	HASH_ITER(hh, t->frames, f, next) {
-		if (f->seen != t->line)
-			f->now.count = f->now.bytes = 0;
-		if (!memcmp(&f->now, &f->told, sizeof(f->now)))
-			continue;
-		f->told = f->now;
-		if (b->data[b->len - 1] != '[')
-			buffer_add_byte(b, ',');
-		buffer_addf(b, "[%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
-			    f->nr, f->now.count, f->now.bytes, f->now.born_count,
-			    f->now.born_bytes);
-	}
-	buffer_add_byte(b, ']');
-}
-
-static void add_snapshot(struct timeline *t, struct buffer *b, const struct snapshot *s,
-			 const char *name)
-{
-	uint64_t ms = s->start_after_ms + s->taken_ms;
-
-	buffer_add_string(b, "{\"snapshot\":");
-	add_json_string(b, name);
-	buffer_addf(b, ",\"s\":%" PRIu64 ".%03u,\"wall\":", ms / 1000, (unsigned int)(ms % 1000));
-	add_wall(b, s->start_real_ns + s->taken_ms * 1000000u);
-	buffer_addf(b,
-		    ",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"born_count\":%" PRIu64
-		    ",\"born_bytes\":%" PRIu64 ",\"peak_bytes\":%" PRIu64,
-		    s->live_count, s->live_bytes, s->born_count, s->born_bytes, s->peak_bytes);
-	t->nr_of_module = xcalloc(s->nr_modules + 1, sizeof(*t->nr_of_module));
-	t->frame_of_node = xcalloc(s->nr_nodes + 1, sizeof(struct frame *));
-	add_modules(t, b, s);
-	add_nodes(t, b, s);
-	add_stacks(t, b, s);
-	free(t->nr_of_module);
-	free(t->frame_of_node);
-	t->nr_of_module = NULL;
-	t->frame_of_node = NULL;
-	buffer_add_string(b, "}\n");
 }
 
 /* ---- the file ---------------------------------------------------------------------------- */
@@ -301,19 +91,52 @@ static int open_file(struct timeline *t, struct hs_error *err)
 	return t->fd < 0 ? hs_error_system(err, "write", t->path) : 0;
 }
 
+/* Waits until no other writer is at it. */
+static int lock(struct timeline *t, struct hs_error *err)
+{
+	while (flock(t->fd, LOCK_EX)) {
+		if (errno != EINTR)
+			return hs_error_system(err, "lock", t->path);
+	}
+	return 0;
+}
+
+/* Whether the file that is open is the one of that name: another writer may have thinned it out. */
+static bool is_current(const struct timeline *t)
+{
+	struct stat mine, named;
+
+	return !fstat(t->fd, &mine) && !stat(t->path, &named) && mine.st_dev == named.st_dev &&
+	       mine.st_ino == named.st_ino;
+}
+
+/* Opens and locks the file of that name. */
+static int open_locked(struct timeline *t, struct hs_error *err)
+{
+	for (;;) {
+		int ret = t->fd < 0 ? open_file(t, err) : 0;
+
+		if (!ret)
+			ret = lock(t, err);
+		if (ret || is_current(t))
+			return ret;
+		close_file(t);
+		section_clear(t);
+	}
+}
+
 /*
  * Keeps other writers out, cuts off half a line that one of them was killed in, and ends the
  * section if they wrote since: numbers would mean those of their section.
  */
 static int lock_file(struct timeline *t, struct hs_error *err)
 {
+	int ret = open_locked(t, err);
 	struct stat st;
 	off_t whole;
 
-	while (flock(t->fd, LOCK_EX)) {
-		if (errno != EINTR)
-			return hs_error_system(err, "lock", t->path);
-	}
+	if (ret)
+		return ret;
 	if (fstat(t->fd, &st))
 		return hs_error_system(err, "read", t->path);
 	whole = whole_lines(t->fd, st.st_size);
@@ -347,27 +170,69 @@ static int append(struct timeline *t, const struct buffer *b, struct hs_error *e
 	return 0;
 }
 
+/* ---- the budget -------------------------------------------------------------------------- */
+
+/* Writes what is left of a timeline in place of it; the file stays locked by its old name. */
+static int replace(struct timeline *t, const struct buffer *b, struct hs_error *err)
+{
+	struct tempfile out = TEMPFILE_INIT;
+	int ret = tempfile_open(&out, t->path, err);
+
+	if (!ret)
+		ret = tempfile_write(&out, b->data, b->len, err);
+	if (!ret)
+		return tempfile_commit(&out, err);
+	tempfile_abort(&out);
+	return ret;
+}
+
+/*
+ * Where the file has outgrown its budget, leaves out lines in the middle until half of that is
+ * enough; the next line begins a section in the new file.
+ */
+static int thin(struct timeline *t, struct hs_error *err)
+{
+	struct buffer b = {NULL, 0, 0};
+	struct timeline_log log;
+	int ret;
+
+	if (!t->budget || (uint64_t)t->end <= t->budget)
+		return 0;
+	ret = timeline_log_read(t->path, &log, err);
+	if (ret)
+		return ret;
+	timeline_log_thin(&log, t->budget / 2, &b);
+	timeline_log_release(&log);
+	ret = replace(t, &b, err);
+	buffer_clear(&b);
+	section_clear(t);
+	close_file(t);
+	return ret;
+}
+
 int timeline_add(struct timeline *t, const struct snapshot *snapshot, const char *name,
 		 struct hs_error *err)
 {
 	struct buffer b = {NULL, 0, 0};
-	int ret = t->fd < 0 ? open_file(t, err) : 0;
+	struct timeline_image image;
+	int ret = lock_file(t, err);
 
-	if (!ret)
-		ret = lock_file(t, err);
 	if (ret)
 		goto out;
 	if (!t->begun || memcmp(t->image, snapshot->image, sizeof(t->image))) {
 		section_clear(t);
 		memcpy(t->image, snapshot->image, sizeof(t->image));
-		add_header(&b, snapshot);
+		timeline_image_of(snapshot, &image);
+		timeline_section_header(&image, &b);
 		t->begun = true;
 	}
-	add_snapshot(t, &b, snapshot, name);
+	timeline_section_add(&t->section, snapshot, name, &b);
 	ret = append(t, &b, err);
 	if (ret)
 		section_clear(t);
 	t->end = lseek(t->fd, 0, SEEK_END);
+	if (!ret)
+		ret = thin(t, err);
 out:
 	if (t->fd >= 0)
 		flock(t->fd, LOCK_UN);
