@@ -140,10 +140,13 @@ enum extent {
 	EXTENT_WHOLE,
 	EXTENT_STREAMED, /* the blocks stay where they are */
 	EXTENT_TOTALS, /* neither blocks nor lineages and steps */
+	EXTENT_HEAD, /* who and when */
 };
 
 static bool is_read(const struct snap_chunk_kind *kind, enum extent extent)
 {
+	if (extent == EXTENT_HEAD)
+		return kind->id == HS_CHUNK_ID('M', 'E', 'T', 'A');
 	if (extent == EXTENT_TOTALS && (kind->id == HS_CHUNK_ID('S', 'T', 'E', 'P') ||
 					kind->id == HS_CHUNK_ID('L', 'I', 'N', 'E')))
 		return false;
@@ -158,7 +161,7 @@ static int decode(const struct snapshot_file *file, enum extent extent, struct s
 	int res = check_unknown(file, s, err);
 
 	s->source = SNAPSHOT_FILE;
-	s->totals_only = extent == EXTENT_TOTALS;
+	s->totals_only = extent == EXTENT_TOTALS || extent == EXTENT_HEAD;
 	s->path = xstrdup(file->path);
 	for (const struct snap_chunk_kind *kind = snap_chunk_kinds; !res && kind->id; kind++) {
 		const struct hs_chunk *chunk = snapshot_file_find(file, kind->id);
@@ -170,7 +173,7 @@ static int decode(const struct snapshot_file *file, enum extent extent, struct s
 		else if (kind->id == SNAP_FIRST_COLUMN && extent == EXTENT_STREAMED)
 			s->nr_blocks = chunk->items;
 	}
-	if (!res &&
+	if (!res && extent != EXTENT_HEAD &&
 	    !(extent == EXTENT_STREAMED ? snapshot_valid_frame : snapshot_valid)(s, &problem))
 		res = snapshot_damaged(file, &problem, err);
 	if (res)
@@ -291,4 +294,9 @@ int snapshot_open_totals(const char *path, struct snapshot **ret, struct hs_erro
 int snapshot_open_to_stream(const char *path, struct snapshot **ret, struct hs_error *err)
 {
 	return open_either(path, EXTENT_STREAMED, ret, err);
+}
+
+int snapshot_open_head(const char *path, struct snapshot **ret, struct hs_error *err)
+{
+	return open_file(path, EXTENT_HEAD, ret, err);
 }

@@ -190,6 +190,12 @@ int snapshot_open_totals(const char *path, struct snapshot **ret, struct hs_erro
 int snapshot_open_to_stream(const char *path, struct snapshot **ret, struct hs_error *err);
 
 /*
+ * Of a snapshot file (a store is refused as a foreign file) only who and when: nothing that has
+ * a number is there, not even modules, but the sums over all blocks.
+ */
+int snapshot_open_head(const char *path, struct snapshot **ret, struct hs_error *err);
+
+/*
  * Writes a snapshot file: aside in the same folder, then renamed. label may be NULL. 0 or -HS_E_*.
  */
 int snapshot_write(const struct snapshot *snapshot, const char *path, const char *label,

@@ -25,6 +25,20 @@
 
 typedef int (*snapshot_opener)(const char *path, struct snapshot **ret, struct hs_error *err);
 
+static void find_names(struct source *source, struct symbolizer *symbolizer)
+{
+	source->lookup = lookup_new(source->snapshot, symbolizer);
+	source->names = names_new(source->snapshot, lookup_names, source->lookup);
+}
+
+void source_name(struct source *source, struct snapshot *snapshot, struct symbolizer *symbolizer)
+{
+	memset(source, 0, sizeof(*source));
+	source->snapshot = snapshot;
+	source->borrowed = true;
+	find_names(source, symbolizer);
+}
+
 static int open_by(struct source *source, const char *target, struct symbolizer *symbolizer,
 		   snapshot_opener opener)
 {
@@ -36,8 +50,7 @@ static int open_by(struct source *source, const char *target, struct symbolizer 
 	if (target_find(target, path, sizeof(path), &err) || opener(path, &source->snapshot, &err))
 		return say_error(&err);
 	bake_jit(source->snapshot);
-	source->lookup = lookup_new(source->snapshot, symbolizer);
-	source->names = names_new(source->snapshot, lookup_names, source->lookup);
+	find_names(source, symbolizer);
 	return 0;
 }
 
@@ -54,7 +67,8 @@ int source_open_to_stream(struct source *source, const char *target, struct symb
 void source_close(struct source *source)
 {
 	names_free(source->names);
-	snapshot_free(source->snapshot);
+	if (!source->borrowed)
+		snapshot_free(source->snapshot);
 	lookup_free(source->lookup);
 	memset(source, 0, sizeof(*source));
 }

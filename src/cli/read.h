@@ -20,12 +20,15 @@ struct source {
 	struct snapshot *snapshot;
 	struct names *names;
 	struct lookup *lookup;
+	bool borrowed; /* the snapshot is someone else's */
 };
 
 /* Opens a TARGET. 0, or EXIT_TROUBLE and said. symbolizer must outlive the source. */
 int source_open(struct source *source, const char *target, struct symbolizer *symbolizer);
 /* The same, but the blocks of a file stay there: see snapshot_open_to_stream(). */
 int source_open_to_stream(struct source *source, const char *target, struct symbolizer *symbolizer);
+/* Names for a snapshot that is there already; it stays the caller's, and has to outlive them. */
+void source_name(struct source *source, struct snapshot *snapshot, struct symbolizer *symbolizer);
 /* Coverage of the report on a source: a new reference. names: tell also which modules have none. */
 json_t *source_coverage(struct source *source, bool names);
 /* Adds to a coverage a note for each module of the program's own that has no names. */
