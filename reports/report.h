@@ -27,6 +27,7 @@ enum report_unit {
 	UNIT_BYTES,
 	UNIT_BYTES_DELTA,
 	UNIT_BYTES_RATE, /* with one decimal, signed */
+	UNIT_BYTES_SLOPE, /* a number that need not be whole, as UNIT_BYTES_DELTA */
 	UNIT_AVERAGE, /* bytes, rounded */
 	UNIT_SHARE, /* percent of the same member of totals */
 	UNIT_AGO, /* seconds as a duration */
@@ -113,6 +114,8 @@ const json_t *report_get(const json_t *object, const char *path);
 #define REPORT_TEXT_LEN 32u
 char *text_bytes(uint64_t bytes, char ret[static REPORT_TEXT_LEN]);
 char *text_moment(double s, char ret[static REPORT_TEXT_LEN]);
+/* "40 s", "15 min", "2 h 5 min", "3 d 4 h", "2 y 30 d". Returns ret. */
+char *text_duration(double s, char ret[static REPORT_TEXT_LEN]);
 /* "function <- caller <- its caller" in at most width bytes (0: no limit). Caller frees. */
 char *text_chain(const struct report *report, const json_t *stack, size_t width);
 /* One frame a line, indented; cut: the row's "cut" member, or NULL. */

@@ -85,6 +85,8 @@ static char *cell_text(const struct report *r, const struct report_column *c, co
 	}
 	case UNIT_BYTES_DELTA:
 		return xstrdup(units_format_size_delta(number, text));
+	case UNIT_BYTES_SLOPE:
+		return xstrdup(units_format_size_delta((int64_t)json_number_value(value), text));
 	case UNIT_AGO:
 		return xstrdup(units_format_duration_ms((uint64_t)(json_number_value(value) * 1000),
 							text));
@@ -174,7 +176,8 @@ static const char *delta_colour(const struct report *r, const struct report_colu
 {
 	double value = json_number_value(report_get(row, c->path));
 
-	if (c->unit != UNIT_BYTES_DELTA && c->unit != UNIT_COUNT_DELTA)
+	if (c->unit != UNIT_BYTES_DELTA && c->unit != UNIT_COUNT_DELTA &&
+	    c->unit != UNIT_BYTES_SLOPE)
 		return "";
 	return value > 0 ? text_colour(r, "red") : value < 0 ? text_colour(r, "green") : "";
 }

@@ -4,6 +4,7 @@
  */
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,36 @@ char *text_bytes(uint64_t bytes, char ret[static REPORT_TEXT_LEN])
 char *text_moment(double s, char ret[static REPORT_TEXT_LEN])
 {
 	snprintf(ret, REPORT_TEXT_LEN, "+%.*f s", s < 1 ? 2 : s < 1000 ? 1 : 0, s);
+	return ret;
+}
+
+char *text_duration(double s, char ret[static REPORT_TEXT_LEN])
+{
+	static const struct {
+		double s;
+		const char *large, *small;
+		double small_s;
+	} units[] = {
+		{365 * 86400.0, "y", "d", 86400},
+		{86400, "d", "h", 3600},
+		{3600, "h", "min", 60},
+		{60, "min", NULL, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		double large = floor(s / units[i].s), rest = s - large * units[i].s;
+		double small = units[i].small ? floor(rest / units[i].small_s) : 0;
+
+		if (large < 1)
+			continue;
+		if (small >= 1)
+			snprintf(ret, REPORT_TEXT_LEN, "%.0f %s %.0f %s", fmin(large, 1e9),
+				 units[i].large, small, units[i].small);
+		else
+			snprintf(ret, REPORT_TEXT_LEN, "%.0f %s", fmin(large, 1e9), units[i].large);
+		return ret;
+	}
+	snprintf(ret, REPORT_TEXT_LEN, "%.*f s", s < 1 ? 2 : s < 10 ? 1 : 0, s);
 	return ret;
 }
 

@@ -300,6 +300,7 @@ void series_add(struct series *s, const struct snapshot *from)
 {
 	uint32_t *stacks = series_map_stacks(s, from);
 
+	free(series_map_threads(s, from)); /* from now on they have numbers */
 	series_begin(s, from->start_after_ms + from->taken_ms);
 	for (size_t i = 0; i < from->nr_stacks; i++)
 		series_put(s, stacks[i], from->stacks[i].live_count, from->stacks[i].live_bytes);

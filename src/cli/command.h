@@ -45,6 +45,6 @@ const struct command *command_find(const char *name);
 
 extern const struct command cmd_run, cmd_env, cmd_supervise, cmd_mode;
 extern const struct command cmd_list, cmd_snap, cmd_heap, cmd_largest, cmd_history, cmd_diff;
-extern const struct command cmd_export, cmd_check, cmd_info, cmd_symbolize, cmd_help;
+extern const struct command cmd_trend, cmd_export, cmd_check, cmd_info, cmd_symbolize, cmd_help;
 
 #endif

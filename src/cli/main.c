@@ -15,9 +15,9 @@
 #define HEAPSTORY_VERSION "0.1.0"
 
 static const struct command *const commands[] = {
-	&cmd_run,    &cmd_env,	     &cmd_supervise, &cmd_list,	   &cmd_mode,
-	&cmd_snap,   &cmd_diff,	     &cmd_largest,   &cmd_history, &cmd_heap,
-	&cmd_export, &cmd_symbolize, &cmd_info,	     &cmd_check,   &cmd_help,
+	&cmd_run,	&cmd_env,   &cmd_supervise, &cmd_list,	  &cmd_mode, &cmd_snap,
+	&cmd_diff,	&cmd_trend, &cmd_largest,   &cmd_history, &cmd_heap, &cmd_export,
+	&cmd_symbolize, &cmd_info,  &cmd_check,	    &cmd_help,
 };
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

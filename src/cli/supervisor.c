@@ -44,6 +44,13 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+static uint64_t ms_since(uint64_t ns)
+{
+	uint64_t now = now_ns();
+
+	return now > ns ? (now - ns) / 1000000 : 0;
+}
+
 /* Path of a file in a folder; false if it is too long. */
 static bool join(char ret[PATH_MAX], const char *dir, const char *name)
 {
@@ -148,9 +155,10 @@ static void thin_out(struct supervisor *s, uint64_t more)
 
 /*
  * Writes dir/name from the store of that folder, and a line of the timeline if there is one.
- * Without a name, the next number that is free, which next_number is then.
+ * Without a name, the next number that is free, which next_number is then. ended_ms: when the
+ * program ended, of which its store has only the last sign of life; 0: it runs, or nobody knows.
  */
-static int take_snapshot(struct supervisor *s, const char *dir, const char *name,
+static int take_snapshot(struct supervisor *s, const char *dir, const char *name, uint64_t ended_ms,
 			 struct timeline *timeline)
 {
 	struct snapshot *snapshot;
@@ -165,6 +173,8 @@ static int take_snapshot(struct supervisor *s, const char *dir, const char *name
 		complain(s, &err);
 		return ret;
 	}
+	if (snapshot->taken_ms < ended_ms)
+		snapshot->taken_ms = ended_ms;
 	if (dir == s->dir)
 		s->bytes_before = snapshot->live_bytes;
 	bake_fleeting(snapshot);
@@ -189,7 +199,7 @@ static void take_numbered(struct supervisor *s)
 	char name[NUMBERED_NAME_LEN], path[PATH_MAX];
 	struct stat st;
 
-	if (take_snapshot(s, s->dir, NULL, s->timeline))
+	if (take_snapshot(s, s->dir, NULL, 0, s->timeline))
 		return;
 	if (join(path, s->dir, numbered_name(s->next_number, name)) && !stat(path, &st))
 		keep_add(s, s->next_number, (uint64_t)st.st_size, written_ns(&st));
@@ -262,7 +272,7 @@ static void finish_folder(struct supervisor *s, const char *dir)
 	char path[PATH_MAX];
 
 	if (s->options.exit_snapshot && join(path, dir, "exit.hs") && access(path, F_OK))
-		take_snapshot(s, dir, "exit.hs", NULL);
+		take_snapshot(s, dir, "exit.hs", 0, NULL);
 	if (finish_stores(dir, &result, &err))
 		complain(s, &err);
 	s->nr_untraced += result.nr_untraced;
@@ -407,8 +417,8 @@ void supervisor_finish(struct supervisor *s)
 	follow_images(s);
 	traced = summarize(s->dir, &summary);
 	if (traced && s->options.exit_snapshot &&
-	    !take_snapshot(s, s->dir, "exit.hs", s->timeline) && join(path, s->dir, "exit.hs") &&
-	    !stat(path, &st))
+	    !take_snapshot(s, s->dir, "exit.hs", ms_since(summary.start_ns), s->timeline) &&
+	    join(path, s->dir, "exit.hs") && !stat(path, &st))
 		thin_out(s, (uint64_t)st.st_size);
 	if (finish_stores(s->dir, &result, &err))
 		complain(s, &err);

@@ -71,6 +71,7 @@ struct store_summary {
 	uint32_t mode; /* enum hs_mode */
 	int64_t live_bytes, live_count; /* what the threads are in the middle of may be missing */
 	uint64_t start_real_ns, start_after_ms;
+	uint64_t start_ns; /* CLOCK_MONOTONIC of the tracer's start */
 	uint64_t since_ms; /* when the mode was set, after the tracer's start */
 	uint64_t now_ms; /* after the tracer's start; 0 if the process is gone */
 	uint64_t nr_snapshots;

@@ -91,6 +91,7 @@ int store_summary(const char *path, struct store_summary *ret, struct hs_error *
 			.live_bytes = h.live_bytes,
 			.live_count = h.live_count,
 			.start_real_ns = h.start_real_ns,
+			.start_ns = h.start_ns,
 			.start_after_ms = h.start_after_ns / 1000000,
 			.since_ms = c.mode_since_ms,
 			.nr_snapshots = c.nr_snapshots,

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_trend.c - heapstory trend: what grows over three or more snapshots, how surely, how fast, in
+ * what shape, and when that ends badly.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/names.h"
+#include "analysis/snapshot.h"
+#include "analysis/trend.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/read.h"
+#include "cli/samples.h"
+#include "cli/views.h"
+#include "reports/rows.h"
+#include "reports/rows_trend.h"
+#include "store/cgroup.h"
+#include "store/place.h"
+#include "symbolizer/symbolizer.h"
+#include "util/alloc.h"
+#include "util/buffer.h"
+#include "util/error.h"
+#include "util/units.h"
+
+struct trend_options {
+	uint64_t limit_bytes; /* 0: not given */
+};
+
+/* All that a report is made of. */
+struct job {
+	struct read_options *options;
+	struct samples samples;
+	struct series series;
+	struct source all; /* names of the series */
+	struct sample *latest_sample; /* the last one that has a snapshot, or NULL */
+	struct snapshot *latest; /* that, with its blocks */
+	struct source latest_names;
+	struct trend trend;
+	struct trend_limit limit;
+};
+
+static int own(void *context, struct args *a)
+{
+	struct trend_options *o = context;
+	const char *value;
+
+	if (!args_is(a, "--limit", NULL))
+		return 0;
+	value = args_value(a);
+	if (!value)
+		return -1;
+	if (units_parse_size(value, &o->limit_bytes) || !o->limit_bytes)
+		return args_wrong(a, value, "a size as 512m or 4g");
+	return 1;
+}
+
+/* ---- the limit --------------------------------------------------------------------------- */
+
+/* Whether the process of the series is still there, so that its cgroup can be asked. */
+static bool is_running(const struct snapshot *s)
+{
+	char pid[16], path[4096];
+	struct hs_error err;
+
+	snprintf(pid, sizeof(pid), "%" PRIu32, s->pid);
+	return s->dir && *s->dir && !target_find(pid, path, sizeof(path), &err) &&
+	       store_alive(path);
+}
+
+static struct trend_limit find_limit(const struct trend_options *o, const struct snapshot *s)
+{
+	bool running = !o->limit_bytes && is_running(s);
+	uint64_t cgroup = cgroup_limit(running ? (pid_t)s->pid : 0);
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+	if (o->limit_bytes)
+		return (struct trend_limit){o->limit_bytes, "--limit"};
+	if (cgroup != UINT64_MAX)
+		return (struct trend_limit){cgroup, running ? "the limit of its cgroup"
+							    : "the limit of this cgroup"};
+	if (pages > 0 && page > 0)
+		return (struct trend_limit){(uint64_t)pages * (uint64_t)page, "all memory of this "
+									      "machine"};
+	return (struct trend_limit){0, NULL};
+}
+
+/* ---- lines for people -------------------------------------------------------------------- */
+
+static double real_of(const json_t *object, const char *path)
+{
+	return json_number_value(report_get(object, path));
+}
+
+static uint64_t bytes_of(const json_t *object, const char *path)
+{
+	double value = real_of(object, path);
+
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+static double last_of(const json_t *object, const char *name)
+{
+	const json_t *list = json_object_get(object, name);
+	size_t nr = json_array_size(list);
+
+	return nr ? json_number_value(json_array_get(list, nr - 1)) : 0;
+}
+
+static double first_of(const json_t *object, const char *name)
+{
+	return json_number_value(json_array_get(json_object_get(object, name), 0));
+}
+
+static void add_range(struct buffer *b, const json_t *row)
+{
+	char from[REPORT_TEXT_LEN], to[REPORT_TEXT_LEN], took[REPORT_TEXT_LEN];
+
+	buffer_addf(b, "from %s to %s in %s", text_bytes((uint64_t)first_of(row, "bytes"), from),
+		    text_bytes((uint64_t)last_of(row, "bytes"), to),
+		    text_duration(last_of(row, "at_s") - first_of(row, "at_s"), took));
+	if (json_is_number(json_object_get(row, "first_growth_s")))
+		buffer_addf(b, "; first growth seen at %s",
+			    text_moment(real_of(row, "first_growth_s"), from));
+}
+
+static void add_next_step(struct buffer *b, const json_t *row)
+{
+	double left = real_of(row, "next_step.at_s") - last_of(row, "at_s");
+	char size[REPORT_TEXT_LEN], when[REPORT_TEXT_LEN];
+
+	if (!json_is_object(json_object_get(row, "next_step")))
+		return;
+	buffer_addf(b, "; grows by steps of %.2g times, the next to %s ",
+		    real_of(row, "next_step.factor"),
+		    text_bytes(bytes_of(row, "next_step.bytes"), size));
+	if (left >= 1)
+		buffer_addf(b, "in about %s", text_duration(left, when));
+	else
+		buffer_add_string(b, "at any moment");
+}
+
+/* Which ages most of what lives has: those with a tenth of the bytes, oldest first. */
+static void add_survivors(struct buffer *b, const json_t *row)
+{
+	const json_t *list = json_object_get(row, "survivors"), *age;
+	const char *comma = "; of its live bytes ";
+	double all = 0;
+	size_t i;
+
+	json_array_foreach(list, i, age) all += real_of(age, "bytes");
+	for (i = json_array_size(list); i-- > 0;) {
+		double share;
+
+		age = json_array_get(list, i);
+		share = all > 0 ? 100 * real_of(age, "bytes") / all : 0;
+		if (share < 10)
+			continue;
+		buffer_addf(b, "%s%.0f %% are %s old", comma, share,
+			    json_string_value(json_object_get(age, "age")));
+		comma = ", ";
+	}
+}
+
+static void add_forecast(struct buffer *b, const json_t *row)
+{
+	char limit[REPORT_TEXT_LEN], when[REPORT_TEXT_LEN];
+
+	if (!json_is_object(json_object_get(row, "forecast")))
+		return;
+	buffer_addf(b, "; by itself reaches %s in %s",
+		    text_bytes(bytes_of(row, "forecast.limit_bytes"), limit),
+		    text_duration(real_of(row, "forecast.at_s") - last_of(row, "at_s"), when));
+}
+
+static void beneath(struct report *r, const json_t *row)
+{
+	struct buffer b = {NULL, 0, 0};
+
+	if (!json_is_true(json_object_get(row, "changed")))
+		return;
+	add_range(&b, row);
+	if (json_is_true(json_object_get(row, "grows"))) {
+		add_next_step(&b, row);
+		add_survivors(&b, row);
+		add_forecast(&b, row);
+	}
+	text_wrapped(r, buffer_string(&b), 4);
+	buffer_clear(&b);
+}
+
+static void beneath_stack(struct report *r, const json_t *row)
+{
+	beneath(r, row);
+	view_full_stack(r, row);
+}
+
+static void add_rest(struct buffer *b, const json_t *totals, const char *name, const char *what)
+{
+	const json_t *rest = json_object_get(totals, name);
+	json_int_t nr = json_integer_value(json_object_get(rest, "rows"));
+	const char *key = json_string_value(json_object_get(rest, "largest"));
+	char bytes[REPORT_TEXT_LEN];
+
+	if (!nr)
+		return;
+	if (b->len)
+		buffer_add_string(b, "; ");
+	buffer_addf(b, "%" JSON_INTEGER_FORMAT " %s", nr, what);
+	if (key && (!strcmp(name, "stopped") || !strcmp(name, "shrinking")))
+		buffer_addf(b, " (%s%s, %s)", nr > 1 ? "the largest: " : "", key,
+			    text_bytes(bytes_of(rest, "largest_bytes"), bytes));
+}
+
+/* What the table does not have: all that grows in one number, and what does not grow. */
+static char *last_words(const json_t *totals)
+{
+	json_int_t growing = json_integer_value(json_object_get(totals, "growing"));
+	double slope = real_of(totals, "slope_bytes_per_hour");
+	char rate[REPORT_TEXT_LEN], limit[REPORT_TEXT_LEN], when[REPORT_TEXT_LEN];
+	struct buffer b = {NULL, 0, 0}, rest = {NULL, 0, 0};
+
+	if (growing && slope > 0)
+		buffer_addf(&b, "What grows gains %s an hour. ", text_bytes((uint64_t)slope, rate));
+	if (json_is_object(json_object_get(totals, "forecast")))
+		buffer_addf(&b, "All live blocks reach %s (%s) in %s. ",
+			    text_bytes(bytes_of(totals, "forecast.limit_bytes"), limit),
+			    json_string_value(json_object_get(totals, "limit_of")),
+			    text_duration(real_of(totals, "forecast.at_s") - last_of(totals, "at_"
+											     "s"),
+					  when));
+	add_rest(&rest, totals, "stopped", "grew and stopped");
+	add_rest(&rest, totals, "varying", "vary without sure growth");
+	add_rest(&rest, totals, "shrinking", "shrink");
+	add_rest(&rest, totals, "unchanged", "never changed");
+	if (rest.len)
+		buffer_addf(&b, "%s: %s.", growing ? "Of the others" : "Of the groups",
+			    buffer_string(&rest));
+	buffer_clear(&rest);
+	return buffer_detach(&b);
+}
+
+/* ---- the report -------------------------------------------------------------------------- */
+
+/* First and last moment, as a diff has its two sides. */
+static json_t *target_of(const struct job *job)
+{
+	const struct sample *first = &job->samples.samples[0];
+	const struct sample *last = &job->samples.samples[job->samples.nr - 1];
+	struct snapshot s = *job->series.all;
+	json_t *o = json_object();
+
+	s.label = NULL;
+	s.number = 0;
+	s.source = SNAPSHOT_FILE;
+	s.path = first->path ? first->path : first->name;
+	s.taken_ms = first->at_ms - s.start_after_ms;
+	json_object_set_new(o, "before", rows_target(&s));
+	s.path = last->path ? last->path : last->name;
+	s.taken_ms = last->at_ms - s.start_after_ms;
+	json_object_set_new(o, "after", rows_target(&s));
+	return o;
+}
+
+static json_t *coverage_of(struct job *job)
+{
+	const struct samples *s = &job->samples;
+	json_t *o = rows_coverage(job->latest ? job->latest : job->series.all);
+
+	if (s->nr < TREND_MIN_SURE)
+		rows_add_note(o,
+			      "%zu snapshots are too few to be sure of anything: the rows are "
+			      "what has grown so far; with %u or more they are tested",
+			      s->nr, TREND_MIN_SURE);
+	if (s->nr_others)
+		rows_add_note(o,
+			      "%zu more snapshots are of other processes, or of what this one was "
+			      "before it became another program",
+			      s->nr_others);
+	if (s->nr_left_out)
+		rows_add_note(o, "%zu snapshots of %zu are looked at, spread evenly over the time",
+			      s->nr, s->nr + s->nr_left_out);
+	if (s->problem)
+		rows_add_note(o, "the timeline is not used: %s", s->problem);
+	if (!job->latest)
+		rows_add_note(o, "the snapshots are gone: ages and lineages are not known");
+	source_note_names(&job->all, o);
+	return o;
+}
+
+static void print(struct job *job)
+{
+	struct read_options *o = job->options;
+	struct report_style style = style_for(o);
+	const struct report_column columns[] = {
+		{"PER HOUR", "slope_bytes_per_hour", UNIT_BYTES_SLOPE, false},
+		{"NOW", "last_bytes", UNIT_BYTES, false},
+		{"SHAPE", "shape", UNIT_TEXT, false},
+		{"SURE", "confidence", UNIT_TEXT, false},
+		*view_group_column(o->by),
+	};
+	struct report_view view = {
+		.columns = columns,
+		.nr_columns = sizeof(columns) / sizeof(columns[0]),
+		.beneath = o->by == GROUP_STACK ? beneath_stack : beneath,
+		.empty = "nothing grows for sure",
+	};
+	struct trend *t = &job->trend;
+	json_t *totals = rows_trend_totals(t, job->all.names, &job->limit);
+	char *words = last_words(totals);
+	struct report report;
+	size_t shown = 0, left = 0;
+
+	progress_stop();
+	report_begin(&report, &style, "trend", &view, target_of(job), coverage_of(job), totals);
+	for (size_t i = 0; i < t->nr_rows; i++) {
+		if (o->nr_rows != SIZE_MAX && !trend_row_grows(t, &t->rows[i]))
+			continue;
+		if (shown < o->nr_rows && ++shown)
+			report_row(&report, rows_trend(t, &t->rows[i], job->all.names,
+						       job->latest_names.names, &job->limit));
+		else
+			left++;
+	}
+	report_end(&report, left);
+	if (!style.json) {
+		fputc('\n', style.out);
+		text_wrapped(&report, words, 0);
+	}
+	free(words);
+}
+
+/* ---- reading ----------------------------------------------------------------------------- */
+
+static struct group_options groups_of(const struct job *job)
+{
+	const struct sample *last = &job->samples.samples[job->samples.nr - 1];
+
+	return (struct group_options){job->options->by, false, false,
+				      last->at_ms - job->series.all->start_after_ms};
+}
+
+static void add_blocks_of(struct job *job, size_t sample, const struct snapshot *s)
+{
+	uint32_t *stacks = series_map_stacks(&job->series, s);
+	uint32_t *threads = series_map_threads(&job->series, s);
+
+	trend_add_blocks(&job->trend, sample, s, stacks, threads);
+	free(stacks);
+	free(threads);
+}
+
+/* Adds each snapshot with its blocks, for groups and filters that look at these. */
+static int add_blocks(struct job *job, struct hs_error *err)
+{
+	for (size_t i = 0; i < job->samples.nr; i++) {
+		struct sample *sample = &job->samples.samples[i];
+		struct snapshot *s;
+		int ret;
+
+		if (sample == job->latest_sample) {
+			add_blocks_of(job, i, job->latest);
+			continue;
+		}
+		ret = sample_open(sample, &s, err);
+		if (ret)
+			return ret;
+		add_blocks_of(job, i, s);
+		snapshot_free(s);
+	}
+	return 0;
+}
+
+static void add_latest(struct job *job)
+{
+	uint32_t *stacks, *threads;
+
+	if (!job->latest)
+		return;
+	stacks = series_map_stacks(&job->series, job->latest);
+	threads = series_map_threads(&job->series, job->latest);
+	trend_add_latest(&job->trend, job->latest, job->latest_names.names, stacks, threads);
+	free(stacks);
+	free(threads);
+}
+
+static int read_all(struct job *job, const struct trend_options *mine,
+		    struct symbolizer *symbolizer, struct hs_error *err)
+{
+	struct read_options *o = job->options;
+	struct group_options by = {o->by, false, false, 0};
+	bool need_blocks = trend_needs_blocks(&by, &o->filter);
+	int ret;
+
+	progress_start();
+	ret = samples_find(&job->samples, o->operands, o->nr_operands, need_blocks, err);
+	if (!ret)
+		ret = samples_series(&job->samples, &job->series, &job->latest_sample, err);
+	if (!ret && job->latest_sample)
+		ret = sample_open(job->latest_sample, &job->latest, err);
+	if (ret)
+		return ret;
+	if (job->latest) {
+		series_describe(&job->series, job->latest);
+		/* its stacks and threads have to have numbers before names are made for them */
+		free(series_map_stacks(&job->series, job->latest));
+		free(series_map_threads(&job->series, job->latest));
+		source_name(&job->latest_names, job->latest, symbolizer);
+	}
+	job->limit = find_limit(mine, job->series.all);
+	return 0;
+}
+
+static int run_job(struct job *job, const struct trend_options *mine, struct symbolizer *symbolizer,
+		   struct hs_error *err)
+{
+	struct group_options by = {job->options->by, false, false, 0};
+	int ret = read_all(job, mine, symbolizer, err);
+
+	if (ret)
+		return ret;
+	by = groups_of(job);
+	source_name(&job->all, job->series.all, symbolizer);
+	trend_init(&job->trend, &job->series, job->all.names, &job->options->filter, &by);
+	if (trend_needs_blocks(&by, &job->options->filter))
+		ret = add_blocks(job, err);
+	else
+		trend_add_series(&job->trend);
+	if (ret)
+		return ret;
+	add_latest(job);
+	trend_finish(&job->trend, job->limit.bytes);
+	print(job);
+	return 0;
+}
+
+static void job_release(struct job *job)
+{
+	trend_release(&job->trend);
+	source_close(&job->latest_names);
+	source_close(&job->all);
+	snapshot_free(job->latest);
+	series_release(&job->series);
+	samples_release(&job->samples);
+}
+
+static int run(int argc, char **argv)
+{
+	struct trend_options mine = {0};
+	struct symbolizer *symbolizer = NULL;
+	struct read_options o;
+	struct job job = {.options = &o};
+	struct hs_error err = {0};
+	int status;
+
+	read_options_init(&o);
+	series_init(&job.series);
+	status = read_options_parse(
+		&o, argc, argv, READ_STACKS | READ_ROWS | READ_GROUPS | READ_FILTERS, own, &mine);
+	if (!status && !o.nr_operands)
+		status = say("SNAPSHOT... or DIR is missing; 'heapstory trend --help' shows how it "
+			     "is used");
+	if (!status && o.has_sort)
+		status = say("--sort is not for 'trend': the surest and fastest come first");
+	if (status)
+		goto out;
+	symbolizer = symbolizer_for(&o);
+	if (run_job(&job, &mine, symbolizer, &err)) {
+		progress_stop();
+		status = say_error(&err);
+	}
+out:
+	job_release(&job);
+	symbolizer_free(symbolizer);
+	read_options_release(&o);
+	return status;
+}
+
+const struct command cmd_trend = {
+	.name = "trend",
+	.summary = "what grows over three or more snapshots, how fast, until when",
+	.usage = "SNAPSHOT...|DIR [--limit SIZE] [--by WHAT] [options]",
+	.options = READ_HELP_BY
+	"  --limit SIZE         forecast when this is reached (the cgroup's limit, else all "
+	"memory)\n" READ_HELP_ROWS READ_HELP_FILTERS READ_HELP_STACKS READ_HELP_JSON,
+	.example = "heapstory run -o out --every 1m -- ./server\n"
+		   "heapstory trend out --limit 4g\n",
+	.run = run,
+};
