@@ -96,10 +96,11 @@ static const compat_methods methods =
 	COMPAT_METHODS(section_info, byte_order, word_size, file_size, section_count, load_section);
 
 /* Whether a call went well; its error, if there is one, is freed. */
-static bool done(const struct dwarf_file *file, int status, Dwarf_Error err)
+static bool done(const struct dwarf_file *file, int status, Dwarf_Error *err)
 {
-	if (status == DW_DLV_ERROR && err)
-		dwarf_dealloc_error(file->dbg, err);
+	if (status == DW_DLV_ERROR && *err)
+		dwarf_dealloc_error(file->dbg, *err);
+	*err = NULL;
 	return status == DW_DLV_OK;
 }
 
@@ -123,13 +124,12 @@ struct dwarf_file *dwarf_file_open(struct dwarf_sections *sections, struct dwarf
 	}
 	file->interface = COMPAT_INTERFACE(file, &methods);
 	if (!done(file, dwarf_object_init_b(&file->interface, NULL, NULL, DW_GROUPNUMBER_ANY,
-					    &file->dbg, &err), err)) {
+					    &file->dbg, &err), &err)) {
 		free(file);
 		return NULL;
 	}
 	if (tied) {
-		err = NULL;
-		done(file, dwarf_set_tied_dbg(file->dbg, tied->dbg, &err), err);
+		done(file, dwarf_set_tied_dbg(file->dbg, tied->dbg, &err), &err);
 	}
 	return file;
 }
@@ -149,7 +149,7 @@ static Dwarf_Half form_of(const struct dwarf_file *file, Dwarf_Attribute attribu
 	Dwarf_Error err = NULL;
 	Dwarf_Half form = 0;
 
-	return done(file, dwarf_whatform(attribute, &form, &err), err) ? form : 0;
+	return done(file, dwarf_whatform(attribute, &form, &err), &err) ? form : 0;
 }
 
 /* The string, which lives in a section; NULL where there is none. */
@@ -162,7 +162,7 @@ static const char *string_of(const struct dwarf_file *file, Dwarf_Attribute attr
 	/* Without the file that has it, it would be told a text that says so. */
 	if ((form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup) && !file->tied)
 		return NULL;
-	if (!done(file, dwarf_formstring(attribute, &string, &err), err) || !string || !*string ||
+	if (!done(file, dwarf_formstring(attribute, &string, &err), &err) || !string || !*string ||
 	    !strncmp(string, "<DW_FORM", strlen("<DW_FORM")))
 		return NULL;
 	return string;
@@ -174,10 +174,11 @@ static uint64_t number_of(const struct dwarf_file *file, Dwarf_Attribute attribu
 	Dwarf_Unsigned value = 0;
 	Dwarf_Off offset = 0;
 
-	if (done(file, dwarf_formudata(attribute, &value, &err), err))
+	/* Asked for what a value is not, it makes up an error text, which costs more than the rest. */
+	if (form_of(file, attribute) != DW_FORM_sec_offset &&
+	    done(file, dwarf_formudata(attribute, &value, &err), &err))
 		return value;
-	err = NULL;
-	return done(file, compat_reference(attribute, &offset, &err), err) ? offset : 0;
+	return done(file, compat_reference(attribute, &offset, &err), &err) ? offset : 0;
 }
 
 /* An address, a constant, or an index of an address. */
@@ -190,7 +191,7 @@ static struct form_value address_of(const struct dwarf_file *file, Dwarf_Attribu
 
 	switch (form_of(file, attribute)) {
 	case DW_FORM_addr:
-		if (done(file, dwarf_formaddr(attribute, &address, &err), err))
+		if (done(file, dwarf_formaddr(attribute, &address, &err), &err))
 			v = (struct form_value){ FORM_ADDRESS, address };
 		break;
 	case DW_FORM_addrx:
@@ -199,7 +200,7 @@ static struct form_value address_of(const struct dwarf_file *file, Dwarf_Attribu
 	case DW_FORM_addrx3:
 	case DW_FORM_addrx4:
 	case DW_FORM_GNU_addr_index:
-		if (done(file, dwarf_get_debug_addr_index(attribute, &index, &err), err))
+		if (done(file, dwarf_get_debug_addr_index(attribute, &index, &err), &err))
 			v = (struct form_value){ FORM_ADDRESS_INDEX, index };
 		break;
 	default:
@@ -229,7 +230,7 @@ static void take_attribute(struct dwarf_file *file, struct dwarf_unit *unit, Dwa
 	Dwarf_Half name = 0;
 	uint64_t language;
 
-	if (!done(file, dwarf_whatattr(a, &name, &err), err))
+	if (!done(file, dwarf_whatattr(a, &name, &err), &err))
 		return;
 	switch (name) {
 	case DW_AT_name:
@@ -287,13 +288,11 @@ static bool read_unit_die(struct dwarf_file *file, struct dwarf_unit *unit)
 	Dwarf_Die die = NULL;
 	Dwarf_Off offset = 0;
 
-	if (!done(file, dwarf_siblingof_b(file->dbg, NULL, true, &die, &err), err))
+	if (!done(file, dwarf_siblingof_b(file->dbg, NULL, true, &die, &err), &err))
 		return false;
-	err = NULL;
-	if (done(file, dwarf_dieoffset(die, &offset, &err), err))
+	if (done(file, dwarf_dieoffset(die, &offset, &err), &err))
 		unit->die = offset;
-	err = NULL;
-	if (done(file, dwarf_attrlist(die, &attributes, &nr, &err), err)) {
+	if (done(file, dwarf_attrlist(die, &attributes, &nr, &err), &err)) {
 		for (i = 0; i < nr; i++) {
 			take_attribute(file, unit, attributes[i]);
 			dwarf_dealloc_attribute(attributes[i]);
@@ -323,7 +322,7 @@ size_t dwarf_file_units(struct dwarf_file *file, struct dwarf_unit **ret)
 
 		if (!done(file, dwarf_next_cu_header_d(file->dbg, true, &len, &version, &abbrev,
 						       &address_size, &offset_size, &extension, &id,
-						       &type_offset, &next, &type, &err), err))
+						       &type_offset, &next, &type, &err), &err))
 			break;
 		unit.end = next;
 		unit.abbrev = abbrev;
@@ -351,7 +350,7 @@ static bool open_die(struct dwarf_place place, Dwarf_Die *ret)
 	Dwarf_Error err = NULL;
 
 	return place.file &&
-		done(place.file, dwarf_offdie_b(place.file->dbg, place.die, true, ret, &err), err);
+		done(place.file, dwarf_offdie_b(place.file->dbg, place.die, true, ret, &err), &err);
 }
 
 static bool open_attribute(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half name,
@@ -359,7 +358,7 @@ static bool open_attribute(const struct dwarf_file *file, Dwarf_Die die, Dwarf_H
 {
 	Dwarf_Error err = NULL;
 
-	return done(file, dwarf_attr(die, name, ret, &err), err);
+	return done(file, dwarf_attr(die, name, ret, &err), &err);
 }
 
 static const char *string_attribute(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half name)
@@ -386,7 +385,7 @@ static struct dwarf_place follow(struct dwarf_file *file, Dwarf_Die die, Dwarf_H
 	if (!open_attribute(file, die, name, &attribute))
 		return place;
 	form = form_of(file, attribute);
-	if (form != DW_FORM_ref_sig8 && done(file, compat_reference(attribute, &offset, &err), err)) {
+	if (form != DW_FORM_ref_sig8 && done(file, compat_reference(attribute, &offset, &err), &err)) {
 		bool alt = form == DW_FORM_GNU_ref_alt || form == DW_FORM_ref_sup4 ||
 			form == DW_FORM_ref_sup8;
 

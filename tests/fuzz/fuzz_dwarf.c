@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_dwarf.c - an ELF file with debug information that may be anything: sections (compressed
+ * ones too), units, ranges, lines, functions, names, as a look-up goes through them.
+ */
+#include "tests/fuzz/fuzz.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolizer/debugfile.h"
+#include "symbolizer/debuginfo.h"
+#include "symbolizer/elf.h"
+#include "symbolizer/funcname.h"
+#include "symbolizer/strings.h"
+#include "util/error.h"
+
+#define LIMIT_NS UINT64_C(200000000)
+#define LOOKUPS 64u
+
+static void look_up(struct debuginfo *info, struct function_names *names, struct strings *strings,
+		    uint64_t address)
+{
+	const struct debug_frame *frames = NULL;
+	size_t nr = debuginfo_lookup(info, address, &frames);
+
+	for (size_t i = 0; i < nr; i++) {
+		struct function_name_pair pair =
+			function_names_find(names, info, &frames[i], false, strings);
+
+		/* each string has an end and is there */
+		if ((pair.linked && strlen(pair.linked) > SIZE_MAX / 2) ||
+		    (pair.scoped && strlen(pair.scoped) > SIZE_MAX / 2) ||
+		    (frames[i].path && strlen(frames[i].path) > SIZE_MAX / 2))
+			abort();
+		/* all but the outermost are inlined into the next */
+		if (i + 1 < nr && !frames[i].inlined)
+			abort();
+	}
+}
+
+void fuzz_one(const uint8_t *data, size_t len)
+{
+	struct unit_cache cache = {.max = 1 << 16};
+	struct function_names names = {NULL};
+	struct strings strings = {NULL};
+	struct debug_dirs dirs = {0};
+	struct debuginfo *info;
+	struct elf_file elf;
+
+	if (elf_open_memory(&elf, data, len, NULL))
+		return;
+	info = debuginfo_open(&elf, "/nonexistent/module", &dirs, &cache, &strings);
+	if (info) {
+		debuginfo_set_limit(info, LIMIT_NS);
+		for (size_t i = 0; i < elf.nr_sections && i < 16; i++) {
+			const struct elf_section *s = &elf.sections[i];
+			uint64_t step = s->size / LOOKUPS + 1;
+
+			if (!(s->flags & SHF_EXECINSTR))
+				continue;
+			for (uint64_t n = 0; n < LOOKUPS; n++)
+				look_up(info, &names, &strings, s->addr + n * step);
+		}
+	}
+	debuginfo_close(info);
+	if (cache.units || cache.bytes)
+		abort();
+	function_names_release(&names);
+	strings_release(&strings);
+	elf_release(&elf);
+}
