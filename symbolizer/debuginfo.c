@@ -142,14 +142,21 @@ static struct range_source ranges_of(struct debuginfo *info, struct source *sour
 	return ranges;
 }
 
+/* Gives it the sections of a file, none of which is read yet. */
+static void source_init(struct debuginfo *info, struct source *source, struct elf_file *elf,
+			bool split)
+{
+	elf_init(&source->own);
+	source->elf = elf ? elf : &source->own;
+	dwarf_sections_init(&source->sections, source->elf, &info->limit, split);
+}
+
 /* Reads the units of source->elf; false where there are none. */
-static bool source_init(struct debuginfo *info, struct source *source, bool split,
-			struct dwarf_file *tied)
+static bool source_read(struct debuginfo *info, struct source *source, struct dwarf_file *tied)
 {
 	struct range_source ranges;
 	size_t i;
 
-	dwarf_sections_init(&source->sections, source->elf, &info->limit, split);
 	source->file = dwarf_file_open(&source->sections, tied);
 	if (!source->file)
 		return false;
@@ -227,15 +234,12 @@ struct debuginfo *debuginfo_open(struct elf_file *elf, const char *path,
 	info->cache = cache;
 	info->strings = strings;
 	info->limit.left_ns = TIME_LIMIT_NS;
-	info->main.elf = elf;
-	elf_init(&info->main.own);
-	elf_init(&info->alt.own);
+	source_init(info, &info->main, elf, false);
+	source_init(info, &info->alt, NULL, false);
 	time_limit_start(&info->limit);
-	if (alt_file_open(dirs, elf, &info->alt.own)) {
-		info->alt.elf = &info->alt.own;
-		source_init(info, &info->alt, false, NULL);
-	}
-	ok = source_init(info, &info->main, false, info->alt.file);
+	if (alt_file_open(dirs, elf, &info->alt.own))
+		source_read(info, &info->alt, NULL);
+	ok = source_read(info, &info->main, info->alt.file);
 	if (ok) {
 		info->splits = xcalloc(info->main.nr_units + 1, sizeof(*info->splits));
 		info->looked_for_split = xcalloc(info->main.nr_units + 1, sizeof(bool));
@@ -287,10 +291,9 @@ static struct split_source *open_split(struct debuginfo *info, const struct dwar
 	struct split_source *split = xcalloc(1, sizeof(*split));
 	struct source *source = &split->source;
 
-	elf_init(&source->own);
-	source->elf = &source->own;
+	source_init(info, source, NULL, true);
 	if (split_file_open(skeleton, info->path, &source->own) &&
-	    source_init(info, source, true, info->main.file))
+	    source_read(info, source, info->main.file))
 		for (; split->unit < source->nr_units; split->unit++) {
 			struct dwarf_unit *unit = &source->units[split->unit];
 
