@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# However debug information is stored, the answers are the same: compressed in each way, in a file
+# of its own, found by link or build id, with what is common taken out by dwz, split into .dwo files.
+driver=$TESTS/../build/programs/sym_driver
+source=$TESTS/programs/sym_shapes.cpp
+link='-O2 -std=c++17 -Wl,--build-id=sha1'
+
+id_of() { readelf -n "$1" 2>/dev/null | sed -n 's/.*Build ID: //p'; }
+
+# addresses FILE: 2000 of each section of code
+addresses() {
+	readelf -SW "$1" | "$PYTHON" -c '
+import random, re, sys
+random.seed(3)
+found = set()
+for line in sys.stdin:
+    m = re.match(r"\s*\[\s*\d+\] (\.text\S*)\s+\S+\s+([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+)", line)
+    if m: found |= {int(m[2], 16) + random.randrange(int(m[3], 16)) for _ in range(2000)}
+print("\n".join(f"{a:x}" for a in sorted(found)))'
+}
+
+ask() { # FILE [OPTION...]
+	"$driver" "${@:2}" --frames --build-id "$(id_of "$1")" "$WORK/$1" <addresses 2>/dev/null
+}
+
+# same FILE [OPTION...]: answers are those of `plain`
+same() {
+	ask "$@" >"$1.out"
+	cmp -s plain.out "$1.out" || { fail "$kind: $1 is not as plain"; diff plain.out "$1.out" | head -6; }
+}
+
+# whole FILE: a line and an inlined frame somewhere, so that equal is not equally empty
+whole() {
+	[ "$(grep -c 'sym_shapes.cpp:[1-9]' "$1")" -gt 500 ] && [ "$(grep -c 'stl_heap.h:[1-9]' "$1")" -gt 20 ] ||
+		fail "$kind: $1 has too few lines"
+}
+
+compressed() {
+	local how
+	for how in zlib zlib-gnu zstd; do
+		objcopy --compress-debug-sections=$how plain "z$how" 2>/dev/null || continue
+		same "z$how"
+	done
+}
+
+separate() {
+	local id
+	objcopy --only-keep-debug plain plain.debug
+	objcopy --strip-all --add-gnu-debuglink=plain.debug plain linked
+	same linked
+	strip -o stripped plain
+	id=$(id_of plain)
+	mkdir -p "ids/.build-id/${id:0:2}"
+	mv plain.debug "ids/.build-id/${id:0:2}/${id:2}.debug"
+	same stripped --debug-dir "$WORK/ids"
+}
+
+common() {
+	cp plain dwz1
+	cp plain dwz2
+	dwz -m common -M "$WORK/common" dwz1 dwz2 || { fail "$kind: dwz"; return; }
+	same dwz1
+	# elsewhere: under .dwz of a folder of debug files
+	mkdir -p ids/.dwz
+	mv common ids/.dwz/common
+	same dwz2 --debug-dir "$WORK/ids"
+}
+
+for kind in 'g++ -gdwarf-5' 'g++ -gdwarf-4' 'g++ -gdwarf-5 -gdwarf64' 'clang++ -gdwarf-5' 'clang++ -gdwarf-4'; do
+	rm -rf ids ./*.dwo
+	# shellcheck disable=SC2086 # options
+	$kind $link -o plain "$source" || fail "$kind"
+	addresses plain >addresses
+	ask plain >plain.out
+	whole plain.out
+	compressed
+	separate
+	[ "$kind" = 'g++ -gdwarf-5 -gdwarf64' ] && continue # neither dwz nor a split form of that
+	case $kind in
+	'clang++ -gdwarf-5') ;; # dwz does not know .debug_addr
+	*) if command -v dwz >/dev/null; then common; fi ;;
+	esac
+	# shellcheck disable=SC2086
+	$kind $link -gsplit-dwarf -o split "$source" || fail "$kind -gsplit-dwarf"
+	same split
+	rm ./*.dwo # lines are in the program itself
+	ask split | cut -d: -f2 | sort -u | wc -l >lines
+	[ "$(cat lines)" -gt 20 ] || fail "$kind: no lines without .dwo"
+done
+
+# the local symbols of a stripped library, xz inside it
+gcc -O1 -shared -fPIC -o small.so -x c - <<'END'
+static __attribute__((noinline)) int hidden_one(int n) { return n * 3; }
+int shown(int n) { return hidden_one(n) + 1; }
+END
+nm small.so | sed -n 's/ t hidden_one//p' >addresses
+objcopy --only-keep-debug --strip-debug small.so mini
+"$PYTHON" -c 'import lzma; open("mini.xz", "wb").write(lzma.compress(open("mini", "rb").read()))'
+strip small.so
+ask small.so >stripped.out
+objcopy --add-section .gnu_debugdata=mini.xz small.so
+ask small.so >mini.out
+grep -c hidden_one stripped.out mini.out
+finish
