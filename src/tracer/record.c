@@ -194,6 +194,13 @@ bool record_death(struct thread *t, uint64_t address)
 
 /* ---- resizing ---- */
 
+/*
+ * Where the thread's slot holds another block in flight (a signal handler in the real realloc), or
+ * is shared by several threads, the record stays where it is: only the index does not name it. If
+ * its place goes to another block before the record is written anew, a reader finds two blocks
+ * there and drops the older one, counted.
+ */
+
 void record_resize_begin(struct thread *t, uint64_t address, struct resize *ret)
 {
 	uint32_t *slot = index_find(address);
@@ -213,17 +220,19 @@ void record_resize_begin(struct thread *t, uint64_t address, struct resize *ret)
 	if (r->word & HS_RECORD_LINEAGE)
 		__builtin_prefetch(lineage_head(r), 1);
 	ret->nested = s->inflight_nr != 0 || t->special & THREAD_ORPHAN;
-	if (!ret->nested) {
-		s->inflight = ret->copy;
-		__atomic_store_n(&s->inflight_nr, ret->nr, __ATOMIC_RELEASE);
-	}
 	__atomic_store_n(slot, 0, __ATOMIC_RELAXED);
+	if (ret->nested)
+		return;
+	s->inflight = ret->copy;
+	__atomic_store_n(&s->inflight_nr, ret->nr, __ATOMIC_RELEASE);
 	__atomic_store_n(&r->word, 0, __ATOMIC_RELEASE);
 }
 
 static void leave_flight(struct thread *t, const struct resize *r)
 {
-	if (!r->nested)
+	if (r->nested)
+		__atomic_store_n(&store_record(r->nr)->word, 0, __ATOMIC_RELEASE);
+	else
 		__atomic_store_n(&t->slot->inflight_nr, 0, __ATOMIC_RELEASE);
 }
 
@@ -245,9 +254,12 @@ void record_resize_free(struct thread *t, struct resize *r)
 
 static void put_back(struct thread *t, struct resize *r, uint32_t *slot)
 {
+	if (r->nested)
+		leave_flight(t, r); /* a record is changed while nobody reads it */
 	commit(store_record(r->nr), &r->copy);
 	__atomic_store_n(slot, r->nr, __ATOMIC_RELAXED);
-	leave_flight(t, r);
+	if (!r->nested)
+		leave_flight(t, r);
 }
 
 void record_resize_undo(struct thread *t, struct resize *r)

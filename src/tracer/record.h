@@ -37,7 +37,7 @@ bool record_death(struct thread *t, uint64_t address);
 /* Takes the block out of the table without ending it; see record_resize_*(). */
 struct resize {
 	uint32_t nr;           /* of its record; 0: block not known */
-	bool nested;           /* in-flight slot was taken: the copy is here alone */
+	bool nested;           /* the in-flight slot was taken: the record stays, but unindexed */
 	struct hs_record copy;
 };
 

@@ -327,6 +327,63 @@ static void test_failed_resize(void **state)
 	death(0x700000004000, true);
 }
 
+/* A signal handler in the middle of a realloc resizes a block of its own. */
+static void test_nested_resize(void **state)
+{
+	struct thread *t;
+	struct snapshot *s;
+	struct resize outer, inner;
+	struct block b = { 0x700000006000, 300, 300, HS_FAMILY_REALLOC };
+	struct unwind_regs regs;
+	int64_t count, bytes;
+
+	(void)state;
+	UNWIND_HERE(&regs);
+	birth(0x700000004000, 77);
+	birth(0x700000005000, 88);
+	t = tracer_enter();
+	record_resize_begin(t, 0x700000004000, &outer);
+	tracer_leave(t);
+	t = tracer_enter();
+	record_resize_begin(t, 0x700000005000, &inner);
+	tracer_leave(t);
+	s = look();
+	assert_int_equal(s->nr_blocks, 2);
+	assert_int_equal(block_at(s, 0x700000004000)->size, 77);
+	assert_int_equal(block_at(s, 0x700000005000)->size, 88);
+	assert_true(s->coverage.consistent);
+	assert_int_equal(s->coverage.dropped_blocks, 0);
+	snapshot_free(s);
+	death(0x700000005000, false); /* its place is free to be another's */
+
+	t = tracer_enter();
+	record_resize_end(t, &inner, &b, &regs);
+	tracer_leave(t);
+	s = look();
+	assert_int_equal(s->nr_blocks, 2);
+	assert_int_equal(block_at(s, 0x700000006000)->size, 300);
+	snapshot_free(s);
+	t = tracer_enter();
+	record_resize_undo(t, &outer);
+	tracer_leave(t);
+
+	t = tracer_enter();
+	record_resize_begin(t, 0x700000004000, &outer);
+	record_resize_begin(t, 0x700000006000, &inner);
+	record_resize_free(t, &inner);
+	record_resize_undo(t, &outer);
+	tracer_leave(t);
+	s = look();
+	assert_int_equal(s->nr_blocks, 1);
+	assert_int_equal(block_at(s, 0x700000004000)->size, 77);
+	assert_true(s->coverage.consistent);
+	snapshot_free(s);
+	death(0x700000004000, true);
+	writer_totals(&count, &bytes);
+	assert_int_equal(count, 0);
+	assert_int_equal(bytes, 0);
+}
+
 static void test_intern(void **state)
 {
 	uint64_t here = (uint64_t)(uintptr_t)&test_intern;
@@ -462,6 +519,7 @@ int main(void)
 		cmocka_unit_test(test_missed_free),
 		cmocka_unit_test(test_lineage),
 		cmocka_unit_test(test_failed_resize),
+		cmocka_unit_test(test_nested_resize),
 		cmocka_unit_test(test_intern),
 		cmocka_unit_test(test_threads),
 	};
