@@ -130,6 +130,8 @@ static void look_up(struct names *n, const struct snap_node *node, struct node_f
 		if (!runtime && f->function)
 			f->runtime = node->module ? runtime_function(f->function)
 						  : runtime_jit(f->function);
+		if (f->file && runtime_file(f->file))
+			f->runtime = true;
 	}
 }
 

@@ -156,6 +156,14 @@ bool runtime_function(const char *function)
 	return found;
 }
 
+bool runtime_file(const char *path)
+{
+	const char *include = strstr(path, "/include/");
+
+	return strstr(path, "/rustc/") == path || strstr(path, "/rustlib/src/") ||
+	       (include && (strstr(include, "/c++/") || strstr(include, "/bits/")));
+}
+
 bool runtime_jit(const char *name)
 {
 	static const char *const kinds[] = {"Builtin:", "BytecodeHandler:", "Stub:"};
@@ -327,7 +335,7 @@ void function_path_init(struct function_path *path, const char *function)
 	path->text = xstrdup(function);
 	cut_suffixes(path->text);
 	mask_operators(path->text);
-	s = path->text + (path->text[0] == '<');
+	s = path->text + strspn(path->text, "<"); /* "<<A as B>::f as C>::g" is C::g */
 	drop_groups(s);
 	s = merge_trait(s);
 	cut_qualifiers(s);

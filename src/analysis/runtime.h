@@ -16,6 +16,12 @@ bool runtime_module(const char *path);
 /* Whether a function is such, wherever it is linked into. function is its full demangled name. */
 bool runtime_function(const char *function);
 
+/*
+ * Whether a source file is a header of the C library or a part of a language's standard library:
+ * what is inlined from there is not the program's own either.
+ */
+bool runtime_file(const char *path);
+
 /* Whether code made at run time is the runtime's own; by the name in its perf map file. */
 bool runtime_jit(const char *name);
 

@@ -15,6 +15,7 @@
  * TRUTH live 1 at=slots_put via=open_desktop blocks=1 bytes=2048
  * TRUTH largest 2 size=65536 born=64 grows=10 ratio=2 at=slots_put via=render_frame birth=slots_put
  * TRUTH largest 3 size=4194304 born=64 grows=16 ratio=2 at=slots_put via=render_frame birth=slots_put
+ * TRUTH growers 3 render_frame=11 open_desktop=5
  * TRUTH flat 1 3 at=picture_new
  * TRUTH exit code=0
  */

@@ -10,7 +10,10 @@ TRUTH lines stand in the comment at the top of the source: `TRUTH keyword marks 
   grow A B at= [via=] blocks= bytes=   change from mark A to mark B
   flat A B [at=] [via=]                no net growth, of this function or at all
   only A B [except=]                   nothing grows or shrinks but what other lines name
+  rate A B count= at= [via=] blocks= bytes=   growth per operation, three decimals and one
+  events A B born= freed= resized=     so many blocks were, in all
   largest M size= born= grows= ratio= at= via= birth=   the largest live block and its lineage
+  growers M NAME=COUNT ...             through which functions that block grew, how often
   module A B name= blocks= bytes=      growth by the module of the first program frame
   exit code= or signal=                how the program ends
 
@@ -30,6 +33,7 @@ RUNTIME = re.compile(r'<?(std|core|alloc|__gnu_cxx|__rustc|hashbrown)::|<(std|co
                      r'|operator (new|delete)|<[^>]* as (std|core|alloc)::')
 ALLOCATORS = re.compile(r'(__libc_|__)?(malloc|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign'
                         r'|valloc|pvalloc|free)$')
+HEADERS = re.compile(r'^/rustc/|/rustlib/src/|/include/(\S+/)?(c\+\+|bits)/')  # of libc and language runtimes
 PARTS = [(a, b) for a in ('count', 'bytes') for b in ('before', 'after', 'delta')] + \
     [(a, b) for a in ('born', 'freed', 'resized', 'survived') for b in ('count', 'bytes')]
 problems = []
@@ -57,6 +61,14 @@ def truth_lines(source, run):
     return own + every
 
 
+def bare(function):
+    """Without arguments, generics and return type."""
+    name = function
+    while (shorter := re.sub(r'<[^<>]*>|\([^()]*\)', '', name)) != name:
+        name = shorter
+    return name if 'operator ' in name else name.split(' ')[-1] or function
+
+
 def simple(frame):
     """The last part of a function's path: 'a::B<T>::f(int)' and 'a::B::f::h0123...' are f."""
     name = frame['function'] or '?'
@@ -69,7 +81,7 @@ def simple(frame):
 def is_program(frame):
     name = frame['function'] or '?'
     return not (MODULES.match(os.path.basename(frame['module'] or '')) or RUNTIME.match(name)
-                or ALLOCATORS.match(name))
+                or RUNTIME.match(bare(name)) or ALLOCATORS.match(name) or HEADERS.search(frame['file'] or ''))
 
 
 def outward(stack):
@@ -148,6 +160,30 @@ def total(rows, line, part):
     return {'blocks': sum(take(r, 'count') for r in rows), 'bytes': sum(take(r, 'bytes') for r in rows)}
 
 
+def check_rate(run, line):
+    """As diff says by itself, and by its sums."""
+    n = int(line.want['count'])
+    diff = run.ask('diff', run.marks[line.marks[0]], run.marks[line.marks[1]], '--by', 'function', '-n', 'all',
+                   '--per', str(n), '--unit', 'request')
+    rows = [row for row in diff['rows'] if is_at(row, line)]
+    for key, part, slack in ('blocks', 'count', 0.0005), ('bytes', 'bytes', 0.05):
+        want, told = float(line.want[key]), sum(row['per_unit'][part] for row in rows)
+        exact = sum(row[part]['delta'] for row in rows) / n
+        if abs(told - want) > 1e-9 or abs(exact - want) > slack * 1.001:
+            return '%s=%s, exactly %s' % (key, told, exact)
+
+
+def check_events(run, line):
+    totals = run.diff(*line.marks)['totals']
+    return differs(line.want, {what: totals[what]['count'] for what in ('born', 'freed', 'resized')})
+
+
+def check_growers(run, line):
+    row = run.ask('largest', run.marks[line.marks[0]], '-n', '1')['rows'][0]
+    got = {simple(g): g['count'] for g in row['lineage']['growers']}
+    return '' if got == {k: int(v) for k, v in line.want.items()} else str(got)
+
+
 def check_only(run, line, lines):
     named = set()
     if line.keyword == 'only':
@@ -205,6 +241,8 @@ def check(run, line, lines):
         return check_only(run, line, lines)
     if line.keyword == 'largest':
         return check_largest(run, line)
+    if line.keyword in ('rate', 'events', 'growers'):
+        return {'rate': check_rate, 'events': check_events, 'growers': check_growers}[line.keyword](run, line)
     if line.keyword == 'module':
         return check_module(run, line)
     if line.keyword == 'exit':

@@ -29,6 +29,8 @@ static void test_runtime_functions(void **state)
 		"malloc",
 		"__libc_malloc",
 		"operator new(unsigned long)",
+		"<<alloc::boxed::Box<str> as core::convert::From<&str>>::from as "
+		"core::ops::function::FnOnce<(&str,)>>::call_once",
 		"operator new[](unsigned long)",
 		"operator delete(void*, unsigned long)",
 		"calloc@@GLIBC_2.2.5",
@@ -125,6 +127,37 @@ static void test_runtime_modules(void **state)
 	}
 	for (size_t i = 0; i < sizeof(program) / sizeof(program[0]); i++) {
 		if (runtime_module(program[i]))
+			fail_msg("%s counts as the runtime's", program[i]);
+	}
+}
+
+static void test_runtime_files(void **state)
+{
+	static const char *const runtime[] = {
+		"/usr/include/c++/12/bits/stl_vector.h",
+		"/usr/include/x86_64-linux-gnu/bits/stdio.h",
+		"/usr/include/c++/12/ext/new_allocator.h",
+		"/opt/gcc-13/include/c++/13.2.0/vector",
+		"/rustc/9fc6b43126469e3858e2fe86cafb4f0fd5068869/library/alloc/src/vec/mod.rs",
+		"/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/ops/"
+		"function.rs",
+	};
+	static const char *const program[] = {
+		"/usr/include/boost/container/vector.hpp",
+		"/home/me/app/include/app/bits.h",
+		"/home/me/c++/main.cpp",
+		"/home/me/bits/main.c",
+		"src/rustc/main.rs",
+		"",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(runtime) / sizeof(runtime[0]); i++) {
+		if (!runtime_file(runtime[i]))
+			fail_msg("%s counts as the program's", runtime[i]);
+	}
+	for (size_t i = 0; i < sizeof(program) / sizeof(program[0]); i++) {
+		if (runtime_file(program[i]))
 			fail_msg("%s counts as the runtime's", program[i]);
 	}
 }
@@ -454,6 +487,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_runtime_functions),
 		cmocka_unit_test(test_runtime_modules),
+		cmocka_unit_test(test_runtime_files),
 		cmocka_unit_test(test_short_names),
 		cmocka_unit_test(test_rows_add_up),
 		cmocka_unit_test(test_zones),
