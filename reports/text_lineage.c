@@ -154,10 +154,32 @@ static void print_growers(struct report *r, const json_t *lineage, int indent)
 	buffer_clear(&b);
 }
 
+/* Where it grew last, unless that is told elsewhere or reads like where it was born. */
+static void print_latest(struct report *r, const json_t *lineage, const json_t *shown, int indent)
+{
+	const json_t *steps = json_object_get(lineage, "steps");
+	const json_t *latest = json_array_get(steps, json_array_size(steps) - 1);
+	const json_t *stack = json_object_get(latest, "stack");
+	struct buffer b = {0};
+	char *birth, *growth;
+
+	if (!latest || json_equal(stack, shown))
+		return;
+	birth = text_chain(r, report_get(lineage, "born.stack"), 0);
+	growth = text_chain(r, stack, 0);
+	if (strcmp(birth, growth)) {
+		buffer_add_string(&b, "latest at ");
+		add_chain(r, &b, stack, indent);
+		flush(r, &b, indent);
+	}
+	buffer_clear(&b);
+	free(birth);
+	free(growth);
+}
+
 void text_lineage(struct report *r, const json_t *lineage, const json_t *shown, int indent)
 {
-	const json_t *born = json_object_get(lineage, "born"), *latest, *stack;
-	const json_t *steps = json_object_get(lineage, "steps");
+	const json_t *born = json_object_get(lineage, "born");
 	struct buffer b = {0};
 
 	buffer_add_string(&b, "born ");
@@ -167,16 +189,9 @@ void text_lineage(struct report *r, const json_t *lineage, const json_t *shown, 
 	buffer_add_string(&b, ", in ");
 	add_chain(r, &b, json_object_get(born, "stack"), indent);
 	flush(r, &b, indent);
+	buffer_clear(&b);
 	print_growth(r, lineage, indent);
-	latest = json_array_get(steps, json_array_size(steps) - 1);
-	stack = json_object_get(latest, "stack");
-	if (latest && !json_equal(stack, shown) &&
-	    !json_equal(stack, json_object_get(born, "stack"))) {
-		buffer_add_string(&b, "latest at ");
-		add_chain(r, &b, stack, indent);
-		flush(r, &b, indent);
-	}
+	print_latest(r, lineage, shown, indent);
 	if (json_is_true(json_object_get(lineage, "elsewhere")))
 		print_growers(r, lineage, indent);
-	buffer_clear(&b);
 }

@@ -181,7 +181,20 @@ static void add_modules(struct snapshot *s, uint32_t shuffle)
 	}
 }
 
-/* Every stack has nodes of its own but for the root: sharing changes nothing here. */
+/* The node with this frame below its caller's; a new one if there is none yet. */
+static uint32_t node_of(struct snapshot *s, uint32_t parent, struct fake_frame f, uint32_t shuffle)
+{
+	struct snap_node node = {fake_modules[f.module].bias + f.offset + 1, parent,
+				 module_nr(f.module, shuffle), false};
+
+	for (uint32_t i = 1; i < s->nr_nodes; i++) {
+		if (s->nodes[i].parent == parent && s->nodes[i].pc == node.pc)
+			return i;
+	}
+	s->nodes[s->nr_nodes] = node;
+	return (uint32_t)s->nr_nodes++;
+}
+
 static void add_stacks(struct snapshot *s, uint32_t shuffle)
 {
 	s->nr_stacks = FAKE_STACKS;
@@ -191,14 +204,8 @@ static void add_stacks(struct snapshot *s, uint32_t shuffle)
 	for (uint32_t i = 1; i < FAKE_STACKS; i++) {
 		uint32_t parent = 0;
 
-		for (uint32_t level = 0; level < FRAMES; level++) {
-			struct fake_frame f = frame_of(i, level);
-
-			s->nodes[s->nr_nodes] =
-				(struct snap_node){fake_modules[f.module].bias + f.offset + 1,
-						   parent, module_nr(f.module, shuffle), false};
-			parent = (uint32_t)s->nr_nodes++;
-		}
+		for (uint32_t level = 0; level < FRAMES; level++)
+			parent = node_of(s, parent, frame_of(i, level), shuffle);
 		s->stacks[stack_nr(i, shuffle)].node = parent;
 	}
 }
@@ -237,6 +244,7 @@ struct snapshot *fake_heap_snapshot(const struct fake_heap *h, uint32_t shuffle)
 	s->exe = xstrdup("/usr/bin/app");
 	s->dir = xstrdup("");
 	s->pid = 4242;
+	s->arch = HS_ARCH_X86_64;
 	s->taken_ms = h->now_ms;
 	s->coverage.consistent = true;
 	add_modules(s, shuffle);
@@ -261,8 +269,11 @@ struct snapshot *fake_heap_snapshot(const struct fake_heap *h, uint32_t shuffle)
 					 0};
 		if (from->nr_steps)
 			add_lineage(s, from, b, shuffle);
+		s->stacks[b->stack].live_count++;
+		s->stacks[b->stack].live_bytes += b->size;
 		s->live_bytes += b->size;
 	}
+	s->coverage.blocks_without_stack = s->stacks[0].live_count;
 	s->live_count = s->nr_blocks;
 	qsort(s->blocks, s->nr_blocks, sizeof(*s->blocks), by_address);
 	return s;

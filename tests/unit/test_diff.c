@@ -13,11 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/diff.h"
 #include "analysis/filter.h"
+#include "analysis/ignore.h"
 #include "tests/unit/fake_heap.h"
 #include "util/alloc.h"
+#include "util/error.h"
 
 #define NR_SEEDS 150u
 
@@ -374,6 +377,167 @@ static void test_filters_keep_the_sums(void **state)
 	each_history(check_filtered);
 }
 
+/* What passes by age: counted to the block's own snapshot, in either of them. */
+static int64_t passing_by_age(const struct fake_heap *heap, const struct fake_heap *other, bool old,
+			      uint64_t limit_ms)
+{
+	int64_t nr = 0;
+
+	for (size_t i = 0; i < heap->nr; i++) {
+		const struct fake_block *b = &heap->blocks[i], *o = find(other, b->serial);
+		uint64_t age = heap->now_ms - b->birth_ms;
+		uint64_t other_age = o ? other->now_ms - o->birth_ms : age;
+
+		nr += old ? age >= limit_ms || other_age >= limit_ms
+			  : age <= limit_ms || other_age <= limit_ms;
+	}
+	return nr;
+}
+
+static void check_ages(struct history *h, enum group_by by)
+{
+	struct filter old = {.has_older = true, .older_ms = 3000};
+	struct filter young = {.has_younger = true, .younger_ms = 3000};
+	struct diff d;
+
+	diff_of(&d, h, 0, 1, by, &old);
+	assert_identities(&d);
+	assert_int_equal(d.totals.before.count, passing_by_age(&h->before, &h->after, true, 3000));
+	assert_int_equal(d.totals.after.count, passing_by_age(&h->after, &h->before, true, 3000));
+	diff_release(&d);
+	diff_of(&d, h, 0, 1, by, &young);
+	assert_identities(&d);
+	assert_int_equal(d.totals.before.count, passing_by_age(&h->before, &h->after, false, 3000));
+	assert_int_equal(d.totals.after.count, passing_by_age(&h->after, &h->before, false, 3000));
+	diff_release(&d);
+}
+
+static void test_ages_count_to_their_snapshot(void **state)
+{
+	(void)state;
+	each_history(check_ages);
+}
+
+/* What comes and goes drowns a diff: without the young there is no difference. */
+static void test_older_leaves_out_what_comes_and_goes(void **state)
+{
+	struct filter old = {.has_older = true, .older_ms = 100};
+	struct history h;
+	struct diff d;
+
+	(void)state;
+	fake_heap_init(&h.after, 7);
+	fake_heap_add(&h.after, 100, 1, 1);
+	h.after.now_ms = 5000;
+	fake_heap_add(&h.after, 64, 2, 1);
+	copy_heap(&h.before, &h.after);
+	h.after.nr--;
+	h.after.now_ms = 9000;
+	fake_heap_add(&h.after, 64, 2, 1);
+	history_snap(&h);
+	diff_of(&d, &h, 0, 1, GROUP_SITE, &old);
+	assert_int_equal(d.nr_rows, 1);
+	assert_true(diff_unchanged(&d.totals));
+	diff_release(&d);
+	history_release(&h);
+}
+
+/* ---- what is ignored --------------------------------------------------------------------- */
+
+static void check_ignored(struct history *h, enum group_by by)
+{
+	struct ignore_rule rules[] = {
+		{IGNORE_FUNCTION, (char *)"g1", (char *)"r", 1},
+		{IGNORE_MODULE, (char *)"lib*", (char *)"r", 2},
+		{IGNORE_MODULE, (char *)"none", (char *)"r", 3},
+	};
+	struct ignore ignore = {(char *)"file", rules, 3};
+	static const struct filter none;
+	struct diff_options options = {{by, false, false, later(h)}, SORT_DEFAULT, &none, &ignore};
+	struct diff d, all;
+	struct diff_sums sum;
+
+	assert_int_equal(diff_build(&d, h->names[0], h->names[1], &options, NULL), 0);
+	diff_of(&all, h, 0, 1, by, NULL);
+	sum = d.totals;
+	for (int i = 0; i < 3; i++) {
+		assert_exact(&d.ignored[i]);
+		diff_sums_add(&sum, &d.ignored[i]);
+	}
+	/* where a block went from a group to another, only inside a rule it is one change */
+	assert_memory_equal(&sum.before, &all.totals.before, sizeof(sum.before));
+	assert_memory_equal(&sum.after, &all.totals.after, sizeof(sum.after));
+	assert_memory_equal(&sum.born, &all.totals.born, sizeof(sum.born));
+	assert_memory_equal(&sum.freed, &all.totals.freed, sizeof(sum.freed));
+	assert_int_equal(sum.resized.bytes, all.totals.resized.bytes);
+	assert_int_equal(d.ignored[2].before.count + d.ignored[2].after.count, 0);
+	assert_identities(&d);
+	diff_release(&all);
+	diff_release(&d);
+}
+
+static void test_ignored_and_rows_are_all(void **state)
+{
+	(void)state;
+	each_history(check_ignored);
+}
+
+/* ---- files ------------------------------------------------------------------------------- */
+
+static void assert_same_diffs(struct history *h, struct names *const names[2], enum group_by by)
+{
+	static const struct filter none;
+	struct diff_options options = {{by, false, false, later(h)}, SORT_DEFAULT, &none, NULL};
+	struct diff a, b;
+
+	diff_of(&a, h, 0, 1, by, NULL);
+	assert_int_equal(diff_build(&b, names[0], names[1], &options, NULL), 0);
+	assert_int_equal(a.nr_rows, b.nr_rows);
+	assert_memory_equal(&a.totals, &b.totals, sizeof(a.totals));
+	for (size_t i = 0; i < a.nr_rows; i++) {
+		assert_memory_equal(&a.rows[i].sums, &b.rows[i].sums, sizeof(a.rows[i].sums));
+		assert_int_equal(a.rows[i].stack, b.rows[i].stack);
+		assert_int_equal(a.rows[i].grown.serial, b.rows[i].grown.serial);
+		assert_string_equal(grouping_get(a.grouping, a.rows[i].group)->key,
+				    grouping_get(b.grouping, b.rows[i].group)->key);
+	}
+	diff_release(&a);
+	diff_release(&b);
+}
+
+static void test_files_as_streams(void **state)
+{
+	char path[] = "/tmp/test_diff.XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	for (uint64_t seed = 0; seed < NR_SEEDS; seed += 5) {
+		struct snapshot *snapshots[2];
+		struct names *names[2];
+		struct history h;
+
+		history_init(&h, seed);
+		for (int i = 0; i < 2; i++) {
+			struct hs_error err;
+
+			assert_int_equal(snapshot_write(h.snapshots[i], path, NULL, NULL), 0);
+			if (snapshot_open_to_stream(path, &snapshots[i], &err))
+				fail_msg("%s", err.text);
+			names[i] = names_new(snapshots[i], fake_heap_lookup, NULL);
+		}
+		for (int by = GROUP_SITE; by <= GROUP_AGE; by++)
+			assert_same_diffs(&h, names, (enum group_by)by);
+		for (int i = 0; i < 2; i++) {
+			names_free(names[i]);
+			snapshot_free(snapshots[i]);
+		}
+		history_release(&h);
+	}
+	unlink(path);
+}
+
 static void check_other_image(struct history *h, enum group_by by)
 {
 	struct diff d;
@@ -480,6 +644,10 @@ int main(void)
 		cmocka_unit_test(test_no_difference_to_itself),
 		cmocka_unit_test(test_reverse_is_the_negative),
 		cmocka_unit_test(test_filters_keep_the_sums),
+		cmocka_unit_test(test_ages_count_to_their_snapshot),
+		cmocka_unit_test(test_older_leaves_out_what_comes_and_goes),
+		cmocka_unit_test(test_ignored_and_rows_are_all),
+		cmocka_unit_test(test_files_as_streams),
 		cmocka_unit_test(test_other_process_has_no_block_in_common),
 		cmocka_unit_test(test_reused_address),
 		cmocka_unit_test(test_moved_blocks),
