@@ -23,6 +23,7 @@ struct node_frames {
 struct names {
 	const struct snapshot *snapshot;
 	names_lookup lookup;
+	names_demangle demangle;
 	void *context;
 	struct node_frames *nodes; /* by node */
 	const struct frame **sites; /* by stack; NULL: not looked for yet, or none */
@@ -49,6 +50,11 @@ struct names *names_new(const struct snapshot *snapshot, names_lookup lookup, vo
 	n->sites = xcalloc(snapshot->nr_stacks + 1, sizeof(*n->sites));
 	n->module_runtime = xcalloc(snapshot->nr_modules + 1, 1);
 	return n;
+}
+
+void names_set_demangle(struct names *n, names_demangle demangle)
+{
+	n->demangle = demangle;
 }
 
 void names_free(struct names *n)
@@ -102,6 +108,16 @@ static size_t find_names(struct names *n, const struct snap_node *node,
 	return n->lookup(n->context, s, node->module, address, ret);
 }
 
+/* Raw names are judged as people write them, so that they change no site. */
+static bool is_runtime(struct names *n, const char *function)
+{
+	char *plain = n->demangle ? n->demangle(function) : NULL;
+	bool yes = runtime_function(plain ? plain : function);
+
+	free(plain);
+	return yes;
+}
+
 static void look_up(struct names *n, const struct snap_node *node, struct node_frames *ret)
 {
 	const struct snap_module *m = &n->snapshot->modules[node->module];
@@ -128,7 +144,7 @@ static void look_up(struct names *n, const struct snap_node *node, struct node_f
 		f->column = found[i].column;
 		f->inlined = found[i].inlined;
 		if (!runtime && f->function)
-			f->runtime = node->module ? runtime_function(f->function)
+			f->runtime = node->module ? is_runtime(n, f->function)
 						  : runtime_jit(f->function);
 		if (f->file && runtime_file(f->file))
 			f->runtime = true;
@@ -187,7 +203,7 @@ static const struct frame *find_site(struct names *n, uint32_t node, const struc
 				return &frames[i];
 			if (!innermost)
 				innermost = &frames[i];
-			if (!named && frames[i].function && !runtime_function(frames[i].function))
+			if (!named && frames[i].function && !is_runtime(n, frames[i].function))
 				named = &frames[i];
 		}
 	}

@@ -49,8 +49,13 @@ enum stack_cut {
 
 struct names;
 
+/* A mangled name as people write it, any other as it is; for free(). */
+typedef char *(*names_demangle)(const char *name);
+
 /* Both must outlive the result. */
 struct names *names_new(const struct snapshot *snapshot, names_lookup lookup, void *context);
+/* What names of functions are passed through before they are judged: they may be raw. */
+void names_set_demangle(struct names *names, names_demangle demangle);
 void names_free(struct names *names);
 const struct snapshot *names_snapshot(const struct names *names);
 

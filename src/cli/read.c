@@ -29,6 +29,7 @@ static void find_names(struct source *source, struct symbolizer *symbolizer)
 {
 	source->lookup = lookup_new(source->snapshot, symbolizer);
 	source->names = names_new(source->snapshot, lookup_names, source->lookup);
+	names_set_demangle(source->names, symbolizer_demangle);
 }
 
 void source_name(struct source *source, struct snapshot *snapshot, struct symbolizer *symbolizer)
