@@ -40,7 +40,7 @@
 #define MIN_STEPS  3u
 #define MIN_FACTOR 1.4
 #define MAX_FACTOR 3.2
-#define ALIKE	   1.35
+#define ALIKE	   1.15
 #define LEVEL	   0.03
 #define PATIENCE   1.5 /* so much longer than expected may a level last */
 #define MANY_STEPS 5u
