@@ -320,17 +320,18 @@ static size_t first_growth(const double *value, size_t n)
 /* By eye, where no test has power. */
 static enum trend_shape few_look(const double *value, size_t n)
 {
-	double gained = value[n - 1] - value[0], last = value[n - 1] - value[n - 2];
+	double gained = value[n - 1] - value[0], last = value[n - 1] - value[n - 2], most = 0;
 	size_t rises = 0, falls = 0;
 
 	for (size_t i = 1; i < n; i++) {
 		rises += value[i] > value[i - 1];
 		falls += value[i] < value[i - 1];
+		most = fmax(most, value[i - 1]);
 	}
+	if (falls && !rises)
+		return TREND_SHRINKING;
 	if (falls)
-		return !rises					 ? TREND_SHRINKING
-		       : gained > 0 && rises > falls && last > 0 ? TREND_LINEAR
-								 : TREND_NOISE;
+		return value[n - 1] > most && rises > falls ? TREND_LINEAR : TREND_NOISE;
 	if (!rises)
 		return TREND_NOISE;
 	if (last > 0.1 * gained / (double)(n - 1))

@@ -272,6 +272,8 @@ struct snapshot *fake_heap_snapshot(const struct fake_heap *h, uint32_t shuffle)
 		s->stacks[b->stack].live_count++;
 		s->stacks[b->stack].live_bytes += b->size;
 		s->live_bytes += b->size;
+		s->stacks[b->stack].live_count++;
+		s->stacks[b->stack].live_bytes += b->size;
 	}
 	s->coverage.blocks_without_stack = s->stacks[0].live_count;
 	s->live_count = s->nr_blocks;

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_timeline.c - the timeline of a made-up process tells what its snapshots did, whole or thinned
+ * out, and a series of either is the same.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analysis/filter.h"
+#include "analysis/names.h"
+#include "analysis/series.h"
+#include "analysis/snapshot.h"
+#include "analysis/trend.h"
+#include "cli/samples.h"
+#include "cli/timeline.h"
+#include "cli/timeline_log.h"
+#include "tests/unit/fake_heap.h"
+#include "util/error.h"
+
+#define NR_SNAPSHOTS 300u
+#define EVENTS	     40u /* between two snapshots */
+
+static char dir[] = "/tmp/heapstory-timeline.XXXXXX";
+static char timeline_path[sizeof(dir) + 16], file_path[sizeof(dir) + 16];
+
+static int make_dir(void **state)
+{
+	(void)state;
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(timeline_path, sizeof(timeline_path), "%s/timeline", dir);
+	snprintf(file_path, sizeof(file_path), "%s/0001.hs", dir);
+	return 0;
+}
+
+static int remove_dir(void **state)
+{
+	(void)state;
+	unlink(timeline_path);
+	unlink(file_path);
+	return rmdir(dir);
+}
+
+/* Totals of the made-up process as it knows them itself, by its own stacks. */
+struct truth {
+	uint64_t at_ms, bytes, count;
+	uint64_t stacked; /* bytes of blocks that have a stack */
+};
+
+static struct truth truth_of(const struct fake_heap *heap, const struct snapshot *s)
+{
+	struct truth truth = {s->start_after_ms + s->taken_ms, 0, heap->nr, 0};
+
+	for (size_t i = 0; i < heap->nr; i++) {
+		truth.bytes += heap->blocks[i].size;
+		truth.stacked += heap->blocks[i].stack ? heap->blocks[i].size : 0;
+	}
+	return truth;
+}
+
+static struct snapshot *next_snapshot(struct fake_heap *heap, uint32_t shuffle)
+{
+	for (unsigned int k = 0; k < EVENTS; k++)
+		fake_heap_event(heap);
+	heap->now_ms += 1000;
+	/* each snapshot numbers its stacks in its own way */
+	return fake_heap_snapshot(heap, shuffle);
+}
+
+/* A timeline of NR_SNAPSHOTS within a budget, and the truth of each. */
+static void make_timeline(uint64_t budget, struct truth *truths)
+{
+	struct timeline *t = timeline_new(timeline_path, budget);
+	struct fake_heap heap;
+
+	unlink(timeline_path);
+	fake_heap_init(&heap, 17);
+	for (unsigned int i = 0; i < NR_SNAPSHOTS; i++) {
+		struct snapshot *s = next_snapshot(&heap, i);
+		struct hs_error err;
+		char name[16];
+
+		snprintf(name, sizeof(name), "%04u.hs", i + 1);
+		truths[i] = truth_of(&heap, s);
+		if (timeline_add(t, s, name, &err))
+			fail_msg("%s", err.text);
+		snapshot_free(s);
+	}
+	timeline_free(t);
+	fake_heap_release(&heap);
+}
+
+static const struct truth *truth_at(const struct truth *truths, uint64_t at_ms)
+{
+	for (unsigned int i = 0; i < NR_SNAPSHOTS; i++)
+		if (truths[i].at_ms == at_ms)
+			return &truths[i];
+	return NULL;
+}
+
+/* Each line says what was; its stacks add up to it. Returns how many lines there are. */
+static size_t check_log(const struct truth *truths)
+{
+	struct timeline_log log;
+	struct hs_error err;
+	size_t nr = 0;
+
+	if (timeline_log_read(timeline_path, &log, &err))
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < log.nr_sections; i++) {
+		struct timeline_state state;
+
+		timeline_state_init(&state, &log.sections[i]);
+		for (size_t k = 0; k < log.sections[i].nr_lines; k++, nr++) {
+			const struct timeline_moment *m = &log.sections[i].lines[k].moment;
+			const struct truth *truth = truth_at(truths, m->at_ms);
+			uint64_t bytes = 0;
+
+			timeline_state_next(&state);
+			for (size_t n = 1; n < log.sections[i].nr_nodes; n++)
+				bytes += state.totals[n].bytes;
+			assert_non_null(truth);
+			assert_int_equal(m->totals.bytes, truth->bytes);
+			assert_int_equal(m->totals.count, truth->count);
+			assert_int_equal(bytes, truth->stacked);
+		}
+		timeline_state_release(&state);
+	}
+	assert_int_equal(log.sections[0].lines[0].moment.at_ms, truths[0].at_ms);
+	timeline_log_release(&log);
+	return nr;
+}
+
+static void test_whole(void **state)
+{
+	struct truth truths[NR_SNAPSHOTS];
+
+	(void)state;
+	make_timeline(0, truths);
+	assert_int_equal(check_log(truths), NR_SNAPSHOTS);
+}
+
+static uint64_t file_size(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return (uint64_t)st.st_size;
+}
+
+/* Never above the budget; the first and the latest are there, in order, evenly. */
+static void test_budget(void **state)
+{
+	struct truth truths[NR_SNAPSHOTS];
+	struct timeline_log log;
+	struct hs_error err;
+	uint64_t whole, before = 0;
+	size_t nr;
+
+	(void)state;
+	make_timeline(0, truths);
+	whole = file_size(timeline_path);
+	for (uint64_t part = 3; part <= 12; part *= 2) {
+		make_timeline(whole / part, truths);
+		assert_true(file_size(timeline_path) <= whole / part);
+		nr = check_log(truths);
+		assert_true(nr < NR_SNAPSHOTS && nr >= NR_SNAPSHOTS / part / 3);
+		assert_int_equal(timeline_log_read(timeline_path, &log, &err), 0);
+		for (size_t i = before = 0; i < log.nr_sections; i++) {
+			for (size_t k = 0; k < log.sections[i].nr_lines; k++) {
+				uint64_t at = log.sections[i].lines[k].moment.at_ms;
+
+				assert_true(at > before);
+				/* nothing is without a line for a third of the time */
+				assert_true(!before ||
+					    at - before < truths[NR_SNAPSHOTS - 1].at_ms / 3);
+				before = at;
+			}
+		}
+		assert_int_equal(before, truths[NR_SNAPSHOTS - 1].at_ms);
+		timeline_log_release(&log);
+	}
+}
+
+/* What is too small for even two lines a process does not loop or lose the latest. */
+static void test_tiny_budget(void **state)
+{
+	struct truth truths[NR_SNAPSHOTS];
+
+	(void)state;
+	make_timeline(100, truths);
+	assert_true(check_log(truths) >= 2);
+}
+
+/* A line cut by a kill does not count; the next writer takes it off. Any other damage is said. */
+static void test_damage(void **state)
+{
+	struct truth truths[NR_SNAPSHOTS];
+	struct timeline_log log;
+	struct hs_error err;
+	uint64_t size;
+	FILE *f;
+
+	(void)state;
+	make_timeline(0, truths);
+	size = file_size(timeline_path);
+	assert_int_equal(truncate(timeline_path, (off_t)size - 7), 0);
+	assert_int_equal(check_log(truths), NR_SNAPSHOTS - 1);
+	assert_int_equal(truncate(timeline_path, (off_t)size / 2), 0);
+	f = fopen(timeline_path, "a");
+	assert_non_null(f);
+	fputs("...\n", f);
+	fclose(f);
+	assert_int_equal(timeline_log_read(timeline_path, &log, &err), -HS_E_FORMAT);
+	assert_non_null(strstr(err.text, "line "));
+}
+
+/* The state of all stacks after each sample, by what identifies them. */
+static void assert_same_series(const struct series *a, const struct series *b)
+{
+	assert_int_equal(a->nr_samples, b->nr_samples);
+	assert_int_equal(a->nr_changes, b->nr_changes);
+	for (size_t i = 0; i < a->nr_samples; i++) {
+		assert_int_equal(a->samples[i].at_ms, b->samples[i].at_ms);
+		assert_int_equal(a->samples[i].bytes, b->samples[i].bytes);
+		assert_int_equal(a->samples[i].count, b->samples[i].count);
+		assert_int_equal(a->samples[i].nr, b->samples[i].nr);
+	}
+}
+
+/* Of the timeline, and of the snapshots themselves. */
+static void test_series(void **state)
+{
+	struct series of_timeline, of_snapshots;
+	const char *folder[] = {dir};
+	struct truth truths[NR_SNAPSHOTS];
+	struct samples samples;
+	struct sample *latest;
+	struct fake_heap heap;
+	struct hs_error err;
+
+	(void)state;
+	make_timeline(0, truths);
+	series_init(&of_timeline);
+	series_init(&of_snapshots);
+	if (samples_find(&samples, folder, 1, false, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(samples.nr + samples.nr_left_out, NR_SNAPSHOTS);
+	assert_int_equal(samples_series(&samples, &of_timeline, &latest, &err), 0);
+	assert_null(latest);
+	fake_heap_init(&heap, 17);
+	for (size_t i = 0, next = 0; i < NR_SNAPSHOTS; i++) {
+		struct snapshot *s = next_snapshot(&heap, (uint32_t)(i * 7));
+
+		if (next < samples.nr && samples.samples[next].at_ms == truths[i].at_ms) {
+			series_add(&of_snapshots, s);
+			next++;
+		}
+		snapshot_free(s);
+	}
+	assert_same_series(&of_timeline, &of_snapshots);
+	fake_heap_release(&heap);
+	series_release(&of_timeline);
+	series_release(&of_snapshots);
+	samples_release(&samples);
+}
+
+/* ---- groups ------------------------------------------------------------------------------ */
+
+/* A series of 12 snapshots, and these; from the totals of stacks and from blocks it is the same. */
+struct twelve {
+	struct snapshot *snapshots[12];
+	struct series series;
+	struct names *names;
+};
+
+static void twelve_init(struct twelve *t)
+{
+	struct fake_heap heap;
+
+	fake_heap_init(&heap, 23);
+	series_init(&t->series);
+	for (uint32_t i = 0; i < 12; i++) {
+		t->snapshots[i] = next_snapshot(&heap, i);
+		series_add(&t->series, t->snapshots[i]);
+	}
+	series_describe(&t->series, t->snapshots[11]);
+	t->names = names_new(t->series.all, fake_heap_lookup, NULL);
+	fake_heap_release(&heap);
+}
+
+static void twelve_release(struct twelve *t)
+{
+	names_free(t->names);
+	for (uint32_t i = 0; i < 12; i++)
+		snapshot_free(t->snapshots[i]);
+	series_release(&t->series);
+}
+
+static void build(struct twelve *t, enum group_by by, bool blocks, struct trend *ret)
+{
+	static const struct filter filter;
+	struct group_options options = {.by = by, .now_ms = t->snapshots[11]->taken_ms};
+
+	trend_init(ret, &t->series, t->names, &filter, &options);
+	for (size_t i = 0; i < 12 && blocks; i++) {
+		uint32_t *stacks = series_map_stacks(&t->series, t->snapshots[i]);
+		uint32_t *threads = series_map_threads(&t->series, t->snapshots[i]);
+
+		trend_add_blocks(ret, i, t->snapshots[i], stacks, threads);
+		free(stacks);
+		free(threads);
+	}
+	if (!blocks)
+		trend_add_series(ret);
+	trend_finish(ret, 1 << 20);
+}
+
+static const struct trend_row *row_of_key(const struct trend *t, const char *key)
+{
+	for (size_t i = 0; i < t->nr_rows; i++)
+		if (!strcmp(grouping_get(t->grouping, t->rows[i].group)->key, key))
+			return &t->rows[i];
+	return NULL;
+}
+
+static void check_sums(const struct twelve *t, const struct trend *trend)
+{
+	for (size_t k = 0; k < 12; k++) {
+		double bytes = 0, count = 0;
+
+		for (size_t i = 0; i < trend->nr_rows; i++) {
+			bytes += trend->rows[i].bytes[k];
+			count += trend->rows[i].count[k];
+		}
+		assert_true(bytes == (double)t->snapshots[k]->live_bytes);
+		assert_true(count == (double)t->snapshots[k]->live_count);
+		assert_true(trend->bytes[k] == bytes && trend->count[k] == count);
+	}
+}
+
+static void test_groups(void **state)
+{
+	static const enum group_by by[] = {GROUP_SITE, GROUP_STACK, GROUP_MODULE, GROUP_FUNCTION};
+	struct trend by_totals, by_blocks;
+	struct twelve t;
+
+	(void)state;
+	twelve_init(&t);
+	for (size_t i = 0; i < sizeof(by) / sizeof(by[0]); i++) {
+		build(&t, by[i], false, &by_totals);
+		build(&t, by[i], true, &by_blocks);
+		check_sums(&t, &by_totals);
+		check_sums(&t, &by_blocks);
+		assert_true(by_totals.nr_rows > 1);
+		for (size_t k = 0; k < by_totals.nr_rows; k++) {
+			const struct trend_row *row = &by_totals.rows[k], *other;
+
+			other = row_of_key(&by_blocks,
+					   grouping_get(by_totals.grouping, row->group)->key);
+			assert_non_null(other);
+			assert_memory_equal(row->bytes, other->bytes, 12 * sizeof(double));
+			assert_memory_equal(row->count, other->count, 12 * sizeof(double));
+			assert_int_equal(row->belief.shape, other->belief.shape);
+		}
+		trend_release(&by_totals);
+		trend_release(&by_blocks);
+	}
+	build(&t, GROUP_THREAD, true, &by_blocks);
+	check_sums(&t, &by_blocks);
+	trend_release(&by_blocks);
+	build(&t, GROUP_SIZE, true, &by_blocks);
+	check_sums(&t, &by_blocks);
+	trend_release(&by_blocks);
+	twelve_release(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_whole),	    cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_tiny_budget), cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_series),	    cmocka_unit_test(test_groups),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
