@@ -269,8 +269,6 @@ struct snapshot *fake_heap_snapshot(const struct fake_heap *h, uint32_t shuffle)
 					 0};
 		if (from->nr_steps)
 			add_lineage(s, from, b, shuffle);
-		s->stacks[b->stack].live_count++;
-		s->stacks[b->stack].live_bytes += b->size;
 		s->live_bytes += b->size;
 		s->stacks[b->stack].live_count++;
 		s->stacks[b->stack].live_bytes += b->size;
