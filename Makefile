@@ -126,13 +126,19 @@ $(O)/libtracer-test.a $(O)/libtool-test.a:
 # ---- tests -------------------------------------------------------------------------------------
 
 ## unit           the unit tests, built (tests/run runs them)
-unit: $(unit_bin)
+unit: $(unit_bin) $(O)/bench/big_snapshots
 
 $(O)/unit/%: $(O)/obj/tool/tests/unit/%.o $(O)/libtracer-test.a $(O)/libtool-test.a
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  LINK    $@")
 	$(Q)$(CC) $(CFLAGS) $(san_flags) $(LDFLAGS) -o $@ $< $(O)/libtracer-test.a $(O)/libtool-test.a \
 		$(test_libs)
+
+# Writes snapshots of any number of blocks.
+$(O)/bench/big_snapshots: $(O)/obj/tool/tests/bench/big_snapshots.o $(O)/libtool-test.a
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  LINK    $@")
+	$(Q)$(CC) $(CFLAGS) $(san_flags) $(LDFLAGS) -o $@ $^ $(tool_libs) -pthread
 
 # Programs that the tests trace: an ordinary optimised build without frame pointers, in which the
 # calls of malloc and free stay where the source has them.
