@@ -6,10 +6,12 @@
 
 #include "tracer/fallback.h"
 #include "tracer/module.h"
+#include "tracer/sys.h"
 
 #ifdef __aarch64__
 /* struct rt_sigframe: siginfo 128, ucontext up to the registers 176, fault address 8. */
-#define SIGNAL_REG(n) (128 + 176 + 8 + (n)*8)
+#define SIGNAL_CONTEXT 128
+#define SIGNAL_REG(n) (SIGNAL_CONTEXT + 176 + 8 + (n)*8)
 #define SIGNAL_FP     SIGNAL_REG(29)
 #define SIGNAL_RA     SIGNAL_REG(30)
 #define SIGNAL_SP     SIGNAL_REG(31)
@@ -48,14 +50,37 @@ enum stack_end step_signal(struct cursor *c)
 }
 
 #ifdef __aarch64__
-/* mov x8, #__NR_rt_sigreturn; svc #0: the kernel's own has no unwind data. */
-bool step_at_sigreturn(const struct cursor *c)
+/*
+ * Whether the frame looks like one of a signal: a context without flags and not linked to another,
+ * an aligned stack pointer, an address of code. Only a sieve; the code decides.
+ */
+static bool looks_like_signal(struct cursor *c)
+{
+	uintptr_t frame = c->sp, sp;
+
+	if (frame & 15 || !readable(c, frame, SIGNAL_PC + 8))
+		return false;
+	sp = load(frame + SIGNAL_SP);
+	return !load(frame + SIGNAL_CONTEXT) && !load(frame + SIGNAL_CONTEXT + 8) && sp &&
+	       !(sp & 15) && pc_check(strip(load(frame + SIGNAL_PC))) == END_NONE;
+}
+
+/*
+ * mov x8, #__NR_rt_sigreturn; svc #0: the kernel's own has no unwind data. An emulator's lies in
+ * no module either, so that it has to be asked whether the code can be read.
+ */
+bool step_at_sigreturn(struct cursor *c)
 {
 	const uint32_t *code = (const uint32_t *)c->pc;
+	uintptr_t page = c->pc & ~(uintptr_t)4095;
 	struct module_unwind module;
 
-	return !(c->pc & 3) && module_find(c->pc, &module) && c->pc + 8 <= module.end &&
-	       code[0] == 0xd2801168 && code[1] == 0xd4000001;
+	if (c->pc & 3 || !looks_like_signal(c))
+		return false;
+	if (module_find(c->pc, &module) ? c->pc + 8 > module.end :
+					  (c->pc & 4095) > 4088 || sys_probe_read((void *)page, 4096))
+		return false;
+	return code[0] == 0xd2801168 && code[1] == 0xd4000001;
 }
 #endif
 

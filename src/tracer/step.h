@@ -41,7 +41,7 @@ enum stack_end step_special(struct cursor *c, row_t row);
 enum stack_end step_signal(struct cursor *c);
 #ifdef __aarch64__
 /* Whether c stands in the kernel's own code by which a signal handler returns. */
-bool step_at_sigreturn(const struct cursor *c);
+bool step_at_sigreturn(struct cursor *c);
 #endif
 
 static inline uintptr_t load(uintptr_t at)

@@ -3,18 +3,24 @@
  * compare.c - preload library that holds the unwinder against libunwind, frame by frame.
  *
  * At each malloc, calloc and realloc the stack is taken twice by our unwinder, with the memo and
- * without, and at each COMPARE_EVERY-th also by libunwind's unw_step(). Counts, and the first
- * stacks that differ, go to the file COMPARE_OUT.PID at exit. Only for tests: libunwind unwinds
- * locally here, and the hooks do not bother about forks.
+ * without, and at each COMPARE_EVERY-th also by libunwind's unw_step(); on aarch64, where a cross
+ * compiler brings no libunwind, by libgcc's _Unwind_Backtrace(). Counts, and the first stacks that
+ * differ, go to the file COMPARE_OUT.PID at exit. Only for tests: libunwind unwinds locally here,
+ * and the hooks do not bother about forks.
  */
+#ifdef __aarch64__
+#include <unwind.h>
+#else
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
+#endif
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "store/format.h"
@@ -64,10 +70,16 @@ static struct {
 	uint64_t cut_stacks;
 	int nr_shown;
 	char shown[NR_SHOWN][8192];
+#ifdef __aarch64__
+	__typeof__(_Unwind_Backtrace) *backtrace;
+	__typeof__(_Unwind_GetIP) *get_ip;
+	__typeof__(_Unwind_GetCFA) *get_cfa;
+#else
 	int (*init_local)(unw_cursor_t *, unw_context_t *);
 	int (*step)(unw_cursor_t *);
 	int (*get_reg)(unw_cursor_t *, int, unw_word_t *);
 	int (*get_context)(unw_context_t *);
+#endif
 } compare;
 
 static __thread struct state *self __attribute__((tls_model("initial-exec")));
@@ -106,6 +118,35 @@ static void take(struct unwind_thread *u, const struct unwind_regs *regs, struct
 		ret->pcs[i] &= ~HS_NODE_SIGNAL;
 }
 
+#ifdef __aarch64__
+
+struct walk {
+	const struct unwind_regs *regs;
+	struct stack *stack;
+	bool found;
+};
+
+static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *arg)
+{
+	struct walk *w = arg;
+	uintptr_t pc = compare.get_ip(context);
+
+	w->found |= pc == w->regs->pc && compare.get_cfa(context) == w->regs->sp;
+	if (w->found && pc)
+		w->stack->pcs[w->stack->nr++] = pc;
+	return w->stack->nr < DEPTH + 1 ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+static __attribute__((noinline)) void take_theirs(const struct unwind_regs *regs, struct stack *ret)
+{
+	struct walk w = {regs, ret, false};
+
+	ret->nr = 0;
+	compare.backtrace(take_frame, &w);
+}
+
+#else
+
 static __attribute__((noinline)) void take_theirs(const struct unwind_regs *regs, struct stack *ret)
 {
 	unw_context_t context;
@@ -125,6 +166,8 @@ static __attribute__((noinline)) void take_theirs(const struct unwind_regs *regs
 			ret->pcs[ret->nr++] = ip;
 	} while (ret->nr < DEPTH + 1 && compare.step(&cursor) > 0);
 }
+
+#endif
 
 static enum kind judge(const struct stack *ours, const struct stack *theirs)
 {
@@ -238,7 +281,7 @@ EXPORT void *realloc(void *p, size_t size)
 EXPORT int munmap(void *p, size_t size)
 {
 	stack_memory_changed((uintptr_t)p, (uintptr_t)p + size);
-	return (int)syscall(11, p, size);
+	return (int)syscall(SYS_munmap, p, size);
 }
 
 EXPORT int dlclose(void *handle)
@@ -259,22 +302,33 @@ static void *symbol(void *handle, const char *name)
 	return p;
 }
 
-static __attribute__((constructor)) void start(void)
+static void find_theirs(void)
 {
-	const char *every = getenv("COMPARE_EVERY");
+#ifdef __aarch64__
+	void *handle = dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL);
+
+	if (!handle)
+		_exit(99);
+	compare.backtrace = symbol(handle, "_Unwind_Backtrace");
+	compare.get_ip = symbol(handle, "_Unwind_GetIP");
+	compare.get_cfa = symbol(handle, "_Unwind_GetCFA");
+#else
 	void *handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 
 	if (!handle)
 		_exit(99);
-#ifdef __aarch64__
-#define PREFIX "aarch64"
-#else
-#define PREFIX "x86_64"
+	compare.init_local = symbol(handle, "_ULx86_64_init_local");
+	compare.step = symbol(handle, "_ULx86_64_step");
+	compare.get_reg = symbol(handle, "_ULx86_64_get_reg");
+	compare.get_context = symbol(handle, "_Ux86_64_getcontext");
 #endif
-	compare.init_local = symbol(handle, "_UL" PREFIX "_init_local");
-	compare.step = symbol(handle, "_UL" PREFIX "_step");
-	compare.get_reg = symbol(handle, "_UL" PREFIX "_get_reg");
-	compare.get_context = symbol(handle, "_U" PREFIX "_getcontext");
+}
+
+static __attribute__((constructor)) void start(void)
+{
+	const char *every = getenv("COMPARE_EVERY");
+
+	find_theirs();
 	compare.every = every ? strtoul(every, NULL, 10) : 1;
 	standin_start();
 	unwind_start();
