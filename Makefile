@@ -64,7 +64,7 @@ unit_help_obj := $(unit_help_src:%.c=$(O)/obj/tool/%.o)
 unit_bin := $(unit_src:tests/unit/%.c=$(O)/unit/%)
 fuzz_bin := $(fuzz_src:tests/fuzz/%.c=$(O)/fuzz/%)
 
-.PHONY: all help check check-layers check-headers check-imports unit programs fuzz fuzz-build lint \
+.PHONY: aarch64 clean-aarch64 all help check check-layers check-headers check-imports unit programs fuzz fuzz-build lint \
 	format install uninstall clean deps deps-build demo test bench
 .DEFAULT_GOAL := all
 .SECONDARY:
@@ -145,6 +145,7 @@ $(O)/bench/big_snapshots: $(O)/obj/tool/tests/bench/big_snapshots.o $(O)/libtool
 program_flags := -O1 -g -Wall -Wextra -fno-optimize-sibling-calls -fno-builtin-malloc \
 	-fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free -fno-builtin-aligned_alloc
 P := build/programs
+program_cc := gcc
 program_so := $(patsubst tests/programs/%.c,$(P)/%.so,$(wildcard tests/programs/plug_*.c \
 	tests/programs/libearly.c tests/programs/count_preload.c))
 program_bin := $(filter-out $(program_so:.so=),$(patsubst tests/programs/%.c,$(P)/%,\
@@ -159,12 +160,12 @@ programs: $(program_so) $(program_bin)
 
 $(P)/%.so: tests/programs/%.c tests/programs/mark.h
 	@mkdir -p $(@D)
-	$(Q)gcc $(program_flags) $(program_extra) -shared -fPIC -o $@ $< -ldl
+	$(Q)$(program_cc) $(program_flags) $(program_extra) -shared -fPIC -o $@ $< -ldl
 
 $(P)/count_preload.so: program_extra := -O2 -fexceptions -fno-builtin -std=gnu11
 
 $(P)/early_init: tests/programs/early_init.c tests/programs/mark.h $(P)/libearly.so
-	$(Q)gcc $(program_flags) -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(P) -learly
+	$(Q)$(program_cc) $(program_flags) -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(P) -learly
 
 $(P)/cache_insert_O2: program_extra := -O2
 $(P)/cache_insert_nopie: program_extra := -fno-pie -no-pie
@@ -172,7 +173,7 @@ $(P)/cache_insert_static: program_extra := -static
 $(P)/cache_insert_O2 $(P)/cache_insert_nopie $(P)/cache_insert_static: tests/programs/cache_insert.c \
 		tests/programs/mark.h
 	@mkdir -p $(@D)
-	$(Q)gcc $(program_flags) $(program_extra) -o $@ $<
+	$(Q)$(program_cc) $(program_flags) $(program_extra) -o $@ $<
 
 $(P)/cache_insert_musl: tests/programs/cache_insert.c tests/programs/mark.h
 	@mkdir -p $(@D)
@@ -180,7 +181,7 @@ $(P)/cache_insert_musl: tests/programs/cache_insert.c tests/programs/mark.h
 
 $(P)/cache_insert_stripped: tests/programs/cache_insert.c tests/programs/mark.h
 	@mkdir -p $(@D)
-	$(Q)gcc $(program_flags) -Wl,--build-id -o $@ $<
+	$(Q)$(program_cc) $(program_flags) -Wl,--build-id -o $@ $<
 	$(Q)objcopy --only-keep-debug $@ $@.debug && strip $@ && \
 		cd $(P) && objcopy --add-gnu-debuglink=$(@F).debug $(@F)
 
@@ -191,11 +192,11 @@ $(P)/sym_driver: $(O)/obj/tool/tests/programs/sym_driver.o \
 	$(Q)$(CC) $(CFLAGS) $(san_flags) $(LDFLAGS) -o $@ $^ $(tool_libs) -pthread
 
 $(P)/own_unwind: program_libs := -lunwind
-$(P)/stack_use: program_libs := -lstdc++
+$(P)/stack_use: program_libs := $(if $(filter gcc,$(program_cc)),-lstdc++)
 
 $(P)/%: tests/programs/%.c tests/programs/mark.h
 	@mkdir -p $(@D)
-	$(Q)gcc $(program_flags) -Wl,-rpath,'$$ORIGIN' -o $@ $< -pthread -ldl $(program_libs)
+	$(Q)$(program_cc) $(program_flags) -Wl,-rpath,'$$ORIGIN' -o $@ $< -pthread -ldl $(program_libs)
 
 $(P)/%: tests/programs/%.cpp tests/programs/mark.h
 	@mkdir -p $(@D)
@@ -206,9 +207,25 @@ $(P)/%: tests/programs/%.rs tests/programs/mark.rs
 	@mkdir -p $(@D)
 	$(Q)MAKEFLAGS= $(RUSTC) -O -g --edition 2021 -o $@ $<
 
+# For the tests on an emulated machine. Code with signed return addresses is the harder case.
+A := build/aarch64
+aarch64_cc := aarch64-linux-gnu-gcc
+aarch64_bin := $(addprefix $(A)/programs/,plug_a.so plug_b.so plug_bump.so aligned_family \
+	altstack_alloc cache_insert closefd dl_plugin early_init ends libc_inner prod_cons realloc_edges \
+	stack_use swap_generation vec_growth wrapper)
+
+## aarch64        the tracer and small programs for aarch64, which the tests run under qemu
+aarch64:
+	$(Q)$(MAKE) --no-print-directory CC=$(aarch64_cc) CFLAGS='-O2 -g -mbranch-protection=standard' \
+		SAN= COVERAGE= O=$(A) P=$(A)/programs program_cc='$(aarch64_cc) -mbranch-protection=standard' \
+		$(A)/libheapstory.so $(aarch64_bin)
+
+clean-aarch64:
+	rm -rf $(A)
+
 ## test           installs what is missing, builds, runs all tests
 test: deps
-	$(Q)$(MAKE) --no-print-directory all unit programs
+	$(Q)$(MAKE) --no-print-directory all unit programs aarch64
 	$(Q)tests/run --build $(O)
 
 ## check          the fast part: unit tests, layers, headers, imports

@@ -111,6 +111,24 @@ truth() {
 	"$PYTHON" "$TOOLS/truth.py" "$BUILD/heapstory" "$@" || fail "truth of $1"
 }
 
+# emulated: from here on programs are those for aarch64, run by $EMULATOR under the tracer for it,
+# with which truth knows how to deal.
+emulated() {
+	local built=$TESTS/../build/aarch64 root=/usr/aarch64-linux-gnu
+	[ -e "$built/libheapstory.so" ] || skip "not built: make aarch64"
+	PROGRAMS=$built/programs EMULATED_LIBRARY=$built/libheapstory.so
+	# the library path: so that libraries have the same names in here and outside
+	EMULATOR="qemu-aarch64 -cpu max,pauth-impdef=on -L $root -E LD_LIBRARY_PATH=$root/lib"
+	export PROGRAMS EMULATOR EMULATED_LIBRARY
+}
+
+# stack_used FILE: what stack_use printed there is within the limit.
+stack_used() {
+	awk '/^USED/ { n++; if ($2 > 2048 || $2 < 100) { print "FAIL:", $0; bad = 1 } }
+		END { exit bad || n != 15 }' "$1" || fail "stack use"
+	sed -n 's/^USED \([0-9]*\) \(.*\)/\1 bytes of stack: \2/p' "$1" >figures
+}
+
 # counted DIR: after the end of the process the store in DIR holds the blocks that the counting
 # preload saw, no more, no less (tests/tools/count.py, which may name events that were half done in
 # the file half-done); then its files are removed.

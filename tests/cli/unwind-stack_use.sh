@@ -13,9 +13,7 @@ done
 wait_mark t 2 || finish
 go t
 finish_program t || fail "ended with $?"
-awk '/^USED/ { n++; if ($2 > 2048 || $2 < 100) { print "FAIL:", $0; bad = 1 } } END { exit bad || n != 15 }' t.out ||
-	fail "stack use"
-sed -n 's/^USED \([0-9]*\) \(.*\)/\1 bytes of stack: \2/p' t.out >figures
+stack_used t.out
 # the tables did grow, and nothing was lost
 heapstory heap out/exit.hs --json >heap.json
 check_json heap.json 'j["totals"]["allocations"] > 700000' 'j["coverage"]["events_lost"] == 0' \

@@ -18,6 +18,11 @@
 #define PAINTED ((size_t)32 << 10)
 #define PAINT	0xa5
 
+#ifdef __x86_64__ /* a cross compiler for C brings no C++ library */
+#define HAS_NEW 1
+#else
+#define HAS_NEW 0
+#endif
 extern void *new_block(size_t size) __asm__("_Znwm");
 extern void *new_array(size_t size) __asm__("_Znam");
 extern void delete_block(void *p) __asm__("_ZdlPv");
@@ -76,8 +81,10 @@ NOINLINE void family(void)
 	if (posix_memalign(&p, 64, 100) == 0)
 		free(p);
 	free(sink);
-	delete_block(new_block(30));
-	delete_array(new_array(30));
+	if (HAS_NEW) {
+		delete_block(new_block(30));
+		delete_array(new_array(30));
+	}
 	sink = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	sink = mremap(sink, 8192, 1 << 20, MREMAP_MAYMOVE);
 	munmap(sink, 1 << 20);

@@ -8,12 +8,18 @@
 # Builds compare.so, which takes the stack of each allocation with our unwinder (with the memo and
 # without) and of one in so many with libunwind, and runs programs under it. Fails where more than
 # 1 stack in 1000 differs, or the memo ever differs from a walk without it. The stacks that differ
-# are printed. NAME is one of hard stacks python node cc1plus rust gdb.
+# are printed. NAME is one of hard stacks python node cc1plus rust gdb. CC may be a cross compiler;
+# then EMULATOR runs what it made, and only hard and stacks can be asked for.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 work=$(mktemp -d "${TMPDIR:-/tmp}/heapstory-unwind.XXXXXX") || exit 2
 trap 'rm -rf "$work"' EXIT
-CC=${CC:-gcc}
+read -ra cc <<<"${CC:-gcc}" # may have options
+read -ra emulator <<<"${EMULATOR-}"
+with=(env) # with VARIABLE=VALUE COMMAND...
+[ ${#emulator[@]} = 0 ] || with=("${emulator[@]}" -E)
+protection=-fcf-protection=full
+[[ $("${cc[@]}" -dumpmachine) != aarch64* ]] || protection=-mbranch-protection=standard
 number=0 failed=0
 flags=(-std=gnu11 -O2 -g -D_GNU_SOURCE -fPIC -fvisibility=hidden -ftls-model=initial-exec
 	-fno-builtin -fexceptions -Isrc -I. -pthread)
@@ -44,8 +50,8 @@ compare() { # NAME EVERY COMMAND...
 	local name=$1 every=$2 ok
 	shift 2
 	rm -f "$work"/counts.*
-	COMPARE_EVERY=$every COMPARE_OUT=$work/counts LD_PRELOAD=$work/compare.so \
-		timeout 80 "$@" >"$work/out" 2>"$work/err" </dev/null
+	COMPARE_EVERY=$every COMPARE_OUT=$work/counts timeout 200 "${with[@]}" LD_PRELOAD="$work/compare.so" \
+		"$@" >"$work/out" 2>"$work/err" </dev/null
 	local status=$?
 	cat "$work"/counts.* 2>/dev/null | awk '
 		NF == 2 && $2 ~ /^[0-9]+$/ { n[$1] += $2 }
@@ -67,12 +73,12 @@ compare() { # NAME EVERY COMMAND...
 }
 
 build() { # OUTPUT ARGUMENT...
-	"$CC" "${flags[@]}" -Wl,-z,now -o "$@" || exit 2
+	"${cc[@]}" "${flags[@]}" -Wl,-z,now -o "$@" || exit 2
 }
 
 hard() {
 	build "$work/hard" -rdynamic tests/unwind/hard.c "${unwinder[@]}"
-	(cd "$work" && timeout 20 ./hard) >"$work/hard.out"
+	(cd "$work" && timeout 100 "${emulator[@]}" ./hard) >"$work/hard.out"
 	local status=$? line
 	while read -r line; do
 		case $line in
@@ -86,9 +92,9 @@ hard() {
 
 stacks() {
 	local name
-	for name in '-O2' '-O0' '-O2 -fno-omit-frame-pointer' '-O2 -fcf-protection=full'; do
+	for name in '-O2' '-O0' '-O2 -fno-omit-frame-pointer' "-O2 $protection"; do
 		# shellcheck disable=SC2086 # several options
-		"$CC" -std=gnu11 -g -D_GNU_SOURCE -fno-builtin -pthread $name \
+		"${cc[@]}" -std=gnu11 -g -D_GNU_SOURCE -fno-builtin -pthread $name \
 			-o "$work/stacks" tests/unwind/stacks.c || exit 2
 		compare "stacks $name" 1 "$work/stacks"
 	done
