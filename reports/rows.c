@@ -151,7 +151,7 @@ json_t *rows_block(struct names *names, const struct snap_block *b)
 	set_int(o, "serial", b->serial);
 	set_int(o, "size", b->size);
 	set_int(o, "usable", b->usable);
-	set(o, "class", json_null());
+	set(o, "class", report_string(names_class(names, b)));
 	set(o, "zone", zone_value(names_zone(names, b->stack)));
 	set(o, "thread", thread_value(s, b->thread));
 	set(o, "birth_s", json_real(rows_seconds(s, b->birth_ms)));
@@ -171,7 +171,7 @@ static void set_group(json_t *o, const struct group *group)
 {
 	set(o, "key", report_string(group->key));
 	set(o, "kind", json_string("malloc"));
-	set(o, "class", json_null());
+	set(o, "class", group->is_class ? report_string(group->key) : json_null());
 	set(o, "zone", zone_value(group->zone));
 	if (group->has_size)
 		set_int(o, "size", group->size);

@@ -278,6 +278,16 @@ bool debuginfo_timed_out(const struct debuginfo *info)
 	return info->limit.passed;
 }
 
+bool debuginfo_is_split(const struct debuginfo *info)
+{
+	size_t i;
+
+	for (i = 0; i < info->main.nr_units; i++)
+		if (info->looked_for_split[i])
+			return true;
+	return false;
+}
+
 void debuginfo_set_limit(struct debuginfo *info, uint64_t cpu_ns)
 {
 	info->limit.left_ns = cpu_ns;

@@ -63,6 +63,9 @@ char *debuginfo_scope_name(struct debuginfo *info, const struct dwarf_names *nam
 /* Whether reading was given up because it took too long: lines and inlined frames are missing. */
 bool debuginfo_timed_out(const struct debuginfo *info);
 
+/* Whether .dwo files were looked for: what was found depends on files that may come and go. */
+bool debuginfo_is_split(const struct debuginfo *info);
+
 /* The CPU time that may be spent on one module from now on, in place of the usual one. */
 void debuginfo_set_limit(struct debuginfo *info, uint64_t cpu_ns);
 

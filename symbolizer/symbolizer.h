@@ -67,6 +67,12 @@ size_t symbolizer_lookup(struct symbolizer *symbolizer, uint32_t module, uint64_
 			 const struct symbolizer_frame **ret_frames);
 
 /*
+ * The class (its full demangled name) whose objects begin with a pointer to this address of the
+ * module's file; NULL: none. Lives as long as the symbolizer; results are kept.
+ */
+const char *symbolizer_class(struct symbolizer *symbolizer, uint32_t module, uint64_t address);
+
+/*
  * Whether a module of a living process can be had from that process only: its path, as the process
  * sees it, leads to no file or to another one.
  */

@@ -79,7 +79,8 @@ int block_stream_open(const struct snapshot *s, struct block_stream **ret, struc
 		b->columns = xmallocarray(nr_kinds, sizeof(*b->columns));
 		snap_block_checks_init(&b->checks, s);
 		for (const struct snap_chunk_kind *k = snap_chunk_kinds; !res && k->id; k++)
-			res = k->column ? column_open(b, k, err) : 0;
+			res = k->column && (!k->optional || snapshot_file_find(s->file, k->id)) ?
+				      column_open(b, k, err) : 0;
 	}
 	if (res)
 		block_stream_close(b);

@@ -29,7 +29,7 @@ struct build {
 	const struct ignore *ignore;
 	uint32_t *ignored[2]; /* by stack: 0 not looked up yet, 1 no, else rule + 2 */
 	struct names *names[2];
-	bool by_thread;
+	bool by_thread, by_class;
 	size_t alloc_rows;
 	struct grouping *contents; /* of stacks */
 	struct stack_sums *stacks; /* by group of contents */
@@ -151,6 +151,18 @@ static void add_moved(struct build *w, uint32_t from, uint32_t to, uint64_t befo
 		add(&sums->survived, 1, after);
 }
 
+/*
+ * Whether the group that a block has in this snapshot is more to be trusted than that in the other:
+ * which may not know the thread any more, or not yet, or could not look at the objects.
+ */
+static bool knows_better(const struct build *w, int side, const struct snap_block *b)
+{
+	if (w->by_thread)
+		return side || b->thread;
+	return w->by_class && w->snapshots[side]->class_words &&
+	       !w->snapshots[!side]->class_words;
+}
+
 static void add_both(struct build *w, const struct snap_block *b, const struct snap_block *a)
 {
 	struct diff_sums *aside;
@@ -165,10 +177,10 @@ static void add_both(struct build *w, const struct snap_block *b, const struct s
 	}
 	from = grouping_of(w->diff->grouping, 0, b);
 	to = grouping_of(w->diff->grouping, 1, a);
-	/* one of the snapshots may not know the thread any more, or not yet */
-	if (w->by_thread && b->thread)
+	/* what only one of the snapshots knows of the block is right in the other, too */
+	if (knows_better(w, 0, b))
 		to = from;
-	else if (w->by_thread)
+	else if (knows_better(w, 1, a))
 		from = to;
 	if (from == to)
 		add_both_to(&row_of(w, to)->sums, b->size, a->size);
@@ -420,6 +432,7 @@ static void build_init(struct build *w, struct diff *d, struct names *const name
 	memset(w, 0, sizeof(*w));
 	w->diff = d;
 	w->by_thread = options->group.by == GROUP_THREAD;
+	w->by_class = options->group.by == GROUP_CLASS;
 	w->contents = grouping_new(&by_content);
 	w->ignore = options->ignore;
 	if (w->ignore)

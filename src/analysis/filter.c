@@ -21,7 +21,7 @@ enum verdict {
 
 bool filter_is_empty(const struct filter *f)
 {
-	return !f->zone && !f->module && !f->has_function && !f->thread && !f->min_size &&
+	return !f->zone && !f->module && !f->has_function && !f->has_class && !f->thread && !f->min_size &&
 	       !f->has_older && !f->has_younger;
 }
 
@@ -34,6 +34,7 @@ void filter_side_init(struct filter_side *side, const struct filter *filter, str
 	side->names = names;
 	side->now_ms = now_ms;
 	side->stacks = xcalloc(s->nr_stacks + 1, 1);
+	side->classes = (struct pattern_verdicts){NULL};
 	side->threads = xcalloc(s->nr_threads + 1, 1);
 }
 
@@ -41,6 +42,7 @@ void filter_side_release(struct filter_side *side)
 {
 	free(side->stacks);
 	free(side->threads);
+	pattern_verdicts_release(&side->classes);
 	side->stacks = side->threads = NULL;
 }
 
@@ -96,6 +98,8 @@ bool filter_passes(struct filter_side *side, const struct snap_block *b)
 		if (*known == VERDICT_NO)
 			return false;
 	}
+	if (f->has_class && !pattern_matches(&f->class, &side->classes, side->names, b))
+		return false;
 	if (f->zone || f->module || f->has_function) {
 		known = &side->stacks[b->stack];
 		if (!*known)

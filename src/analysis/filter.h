@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter.h - which blocks a report is about: --zone, --module, --function, --thread, --min,
+ * filter.h - which blocks a report is about: --zone, --module, --function, --class, --thread, --min,
  * --older, --younger. All that are given have to hold.
  */
 #ifndef HEAPSTORY_ANALYSIS_FILTER_H
@@ -9,6 +9,8 @@
 #include <regex.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "analysis/pattern.h"
 
 struct names;
 struct snap_block;
@@ -19,6 +21,8 @@ struct filter {
 	const char *module; /* glob: file name or path of its site's module */
 	bool has_function;
 	regex_t function; /* found in the name of any frame of its stack */
+	bool has_class;
+	struct pattern class;
 	const char *thread; /* number or name of the thread that made it */
 	uint64_t min_size;
 	bool has_older, has_younger;
@@ -32,6 +36,7 @@ struct filter_side {
 	const struct filter *filter;
 	struct names *names;
 	uint64_t now_ms; /* what ages are counted to */
+	struct pattern_verdicts classes;
 	uint8_t *stacks, *threads; /* 0: not asked yet, 1: no, 2: yes */
 };
 

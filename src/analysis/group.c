@@ -69,10 +69,16 @@ struct sized_identity {
 	uint32_t group;
 };
 
+struct word_group {
+	const char *class; /* of names; NULL: none yet */
+	uint32_t group;
+};
+
 struct side {
 	struct names *names;
 	uint32_t *stacks; /* base group by stack; NO_GROUP: not looked up yet */
 	uint32_t *threads; /* by thread */
+	struct word_group *words; /* by class word: the last class that blocks with it had */
 	XXH128_hash_t *nodes; /* by node: hash of it and all frames outside; GROUP_STACK */
 };
 
@@ -128,6 +134,7 @@ void grouping_free(struct grouping *g)
 		free(g->sides[k].stacks);
 		free(g->sides[k].threads);
 		free(g->sides[k].nodes);
+		free(g->sides[k].words);
 	}
 	free(g);
 }
@@ -174,6 +181,7 @@ uint32_t grouping_add(struct grouping *g, struct names *names)
 	memset(side->threads, 0xff, (s->nr_threads + 1) * sizeof(*side->threads));
 	if (g->options.by == GROUP_STACK)
 		side->nodes = hash_nodes(s);
+	side->words = xcalloc(s->nr_class_words + 1, sizeof(*side->words));
 	return g->nr_sides++;
 }
 
@@ -201,7 +209,8 @@ static uint32_t intern(struct grouping *g, const void *bytes, size_t len, char *
 	i->group = (uint32_t)g->nr_bases;
 	HASH_ADD_KEYPTR(hh, g->identities, i->bytes, len, i);
 	g->bases = xgrow(g->bases, &g->alloc_bases, g->nr_bases + 1, sizeof(*g->bases));
-	g->bases[g->nr_bases] = (struct group){key, zone ? xstrdup(zone) : NULL, false, 0, 0};
+	g->bases[g->nr_bases] = (struct group){
+		.key = key, .zone = zone ? xstrdup(zone) : NULL};
 	return (uint32_t)g->nr_bases++;
 }
 
@@ -300,6 +309,27 @@ static uint32_t base_of_age(struct grouping *g, const struct snap_block *b)
 	return g->ages[k];
 }
 
+static uint32_t base_of_class(struct grouping *g, struct side *side, const struct snap_block *b)
+{
+	const char *class = names_class(side->names, b), *zone;
+	struct word_group *word = &side->words[b->class_word];
+	uint32_t *known = b->class_word ? &word->group : &side->stacks[b->stack];
+	char *identity;
+
+	/* with a word the class may still be that of the stack, and zones are those of stacks */
+	if (b->class_word ? word->class == class && !g->options.split_zones &&
+				    !g->bases[word->group].zone :
+			    *known != NO_GROUP)
+		return *known;
+	zone = names_zone(side->names, b->stack);
+	identity = xasprintf("%s\n%s", g->options.split_zones ? zone : "", class);
+	*known = intern(g, identity, strlen(identity), xstrdup(class), zone);
+	g->bases[*known].is_class = true;
+	word->class = b->class_word ? class : NULL;
+	free(identity);
+	return *known;
+}
+
 static uint32_t base_of(struct grouping *g, struct side *side, const struct snap_block *b)
 {
 	switch (g->options.by) {
@@ -307,6 +337,8 @@ static uint32_t base_of(struct grouping *g, struct side *side, const struct snap
 		return base_of_thread(g, side, b->thread);
 	case GROUP_AGE:
 		return base_of_age(g, b);
+	case GROUP_CLASS:
+		return base_of_class(g, side, b);
 	case GROUP_SIZE:
 		return base_of_stack(g, side, g->options.split_zones ? b->stack : 0);
 	default:
@@ -337,9 +369,15 @@ static uint32_t split_by_size(struct grouping *g, uint32_t base, uint64_t size)
 	key = sizes_alone ? xasprintf("%" PRIu64, size) : xstrdup(from->key);
 	g->groups = xgrow(g->groups, &g->alloc_groups, g->nr_groups + 1, sizeof(*g->groups));
 	g->groups[g->nr_groups] = (struct group){
-		key,
-		from->zone && (!sizes_alone || g->options.split_zones) ? xstrdup(from->zone) : NULL,
-		true, size, from->order};
+		.key = key,
+		.zone = from->zone && (!sizes_alone || g->options.split_zones) ?
+				xstrdup(from->zone) :
+				NULL,
+		.is_class = from->is_class,
+		.has_size = true,
+		.size = size,
+		.order = from->order,
+	};
 	return (uint32_t)g->nr_groups++;
 }
 
@@ -357,7 +395,8 @@ uint32_t grouping_of_stack(struct grouping *g, uint32_t side, uint32_t stack)
 
 bool grouping_by_stack(const struct grouping *g)
 {
-	return !g->sized && g->options.by != GROUP_THREAD && g->options.by != GROUP_AGE;
+	return !g->sized && g->options.by != GROUP_THREAD && g->options.by != GROUP_AGE &&
+	       g->options.by != GROUP_CLASS;
 }
 
 size_t grouping_count(const struct grouping *g)

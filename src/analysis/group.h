@@ -19,6 +19,7 @@ struct snap_block;
 enum group_by {
 	GROUP_SITE,
 	GROUP_STACK, /* by return addresses */
+	GROUP_CLASS, /* class of the block, names_class() */
 	GROUP_FUNCTION, /* function of the site */
 	GROUP_MODULE, /* file name of the site's module */
 	GROUP_ZONE,
@@ -37,6 +38,7 @@ struct group_options {
 struct group {
 	char *key; /* for people and JSON */
 	char *zone; /* NULL: blocks of several zones, or not known by stack */
+	bool is_class; /* the key is a class */
 	bool has_size;
 	uint64_t size; /* of its blocks, with split_sizes and GROUP_SIZE */
 	uint64_t order; /* of ages: youngest first */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/class.h"
 #include "analysis/runtime.h"
 #include "analysis/snapshot.h"
 #include "util/alloc.h"
@@ -20,6 +21,17 @@ struct node_frames {
 	uint32_t nr;
 };
 
+/* Of the blocks of one stack. */
+struct block_class {
+	struct stack_class of_stack;
+	char *name; /* where the rules say nothing: malloc in ...; NULL: not looked up yet */
+};
+
+struct word_class {
+	bool known;
+	char *name; /* NULL: no vtable is there */
+};
+
 struct names {
 	const struct snapshot *snapshot;
 	names_lookup lookup;
@@ -27,6 +39,9 @@ struct names {
 	void *context;
 	struct node_frames *nodes; /* by node */
 	const struct frame **sites; /* by stack; NULL: not looked for yet, or none */
+	names_vtable vtable; /* NULL: nobody knows them */
+	struct block_class *classes; /* by stack */
+	struct word_class *word_classes; /* by class word */
 	uint8_t *module_runtime; /* by module: 0 not known yet, 1 no, 2 yes */
 	const struct frame **list; /* of the last names_stack() */
 	size_t list_alloc;
@@ -49,6 +64,8 @@ struct names *names_new(const struct snapshot *snapshot, names_lookup lookup, vo
 	n->nodes = xcalloc(snapshot->nr_nodes + 1, sizeof(*n->nodes));
 	n->sites = xcalloc(snapshot->nr_stacks + 1, sizeof(*n->sites));
 	n->module_runtime = xcalloc(snapshot->nr_modules + 1, 1);
+	n->classes = xcalloc(snapshot->nr_stacks + 1, sizeof(*n->classes));
+	n->word_classes = xcalloc(snapshot->nr_class_words + 1, sizeof(*n->word_classes));
 	return n;
 }
 
@@ -64,6 +81,14 @@ void names_free(struct names *n)
 	for (size_t i = 0; i < n->snapshot->nr_nodes; i++)
 		free(n->nodes[i].frames);
 	free(n->nodes);
+	for (size_t i = 0; i < n->snapshot->nr_stacks; i++) {
+		class_release(&n->classes[i].of_stack);
+		free(n->classes[i].name);
+	}
+	for (size_t i = 0; i < n->snapshot->nr_class_words; i++)
+		free(n->word_classes[i].name);
+	free(n->classes);
+	free(n->word_classes);
 	free(n->sites);
 	free(n->module_runtime);
 	free(n->list);
@@ -118,6 +143,12 @@ static bool is_runtime(struct names *n, const char *function)
 	return yes;
 }
 
+/* "<u8 as ConvertVec>::to_vec" does not tell whose it is; where it was defined does. */
+static const char *own_name(const struct frame *f)
+{
+	return f->scope ? f->scope : f->function;
+}
+
 static void look_up(struct names *n, const struct snap_node *node, struct node_frames *ret)
 {
 	const struct snap_module *m = &n->snapshot->modules[node->module];
@@ -144,7 +175,7 @@ static void look_up(struct names *n, const struct snap_node *node, struct node_f
 		f->column = found[i].column;
 		f->inlined = found[i].inlined;
 		if (!runtime && f->function)
-			f->runtime = node->module ? is_runtime(n, f->function)
+			f->runtime = node->module ? is_runtime(n, own_name(f))
 						  : runtime_jit(f->function);
 		if (f->file && runtime_file(f->file))
 			f->runtime = true;
@@ -203,7 +234,7 @@ static const struct frame *find_site(struct names *n, uint32_t node, const struc
 				return &frames[i];
 			if (!innermost)
 				innermost = &frames[i];
-			if (!named && frames[i].function && !is_runtime(n, frames[i].function))
+			if (!named && frames[i].function && !is_runtime(n, own_name(&frames[i])))
 				named = &frames[i];
 		}
 	}
@@ -229,6 +260,61 @@ const char *names_zone(struct names *n, uint32_t stack)
 	const struct frame *site = names_site(n, stack);
 
 	return site && site->module ? path_basename(site->module) : "";
+}
+
+/* ---- classes ----------------------------------------------------------------------------- */
+
+void names_use_vtables(struct names *n, names_vtable vtable)
+{
+	n->vtable = vtable;
+}
+
+static const char *word_class(struct names *n, uint32_t word)
+{
+	const struct snap_class_word *w = &n->snapshot->class_words[word];
+	struct word_class *c = &n->word_classes[word];
+	const struct name_frame *baked;
+	const char *type = NULL;
+
+	if (!word)
+		return NULL;
+	if (c->known)
+		return c->name;
+	c->known = true;
+	if (n->snapshot->names &&
+	    name_table_find(n->snapshot->names, w->module, w->address, &baked))
+		type = baked[0].function;
+	else if (n->vtable)
+		type = n->vtable(n->context, n->snapshot, w->module, w->address);
+	c->name = type ? class_of_vtable(type) : NULL;
+	return c->name;
+}
+
+static struct block_class *stack_class(struct names *n, uint32_t stack)
+{
+	struct block_class *c = &n->classes[stack];
+	const struct frame *const *frames;
+	enum stack_cut cut;
+	size_t nr;
+
+	if (c->name)
+		return c;
+	nr = names_stack(n, stack, &frames, &cut);
+	class_of_stack(frames, nr, n->demangle, &c->of_stack);
+	c->name = class_of_site(names_site(n, stack), n->demangle);
+	return c;
+}
+
+const char *names_class(struct names *n, const struct snap_block *b)
+{
+	const struct block_class *c = stack_class(n, b->stack);
+	const char *of_word = b->class_word ? word_class(n, b->class_word) : NULL;
+	bool first_element = of_word && c->of_stack.element && c->of_stack.name &&
+			     !strcmp(of_word, c->of_stack.element);
+
+	if (of_word && !first_element)
+		return of_word;
+	return c->of_stack.name ? c->of_stack.name : c->name;
 }
 
 /* ---- labels ------------------------------------------------------------------------------ */

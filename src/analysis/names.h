@@ -17,6 +17,7 @@
 
 #include "util/name_table.h"
 
+struct snap_block;
 struct snap_node;
 struct snapshot;
 
@@ -27,6 +28,13 @@ struct snapshot;
  */
 typedef size_t (*names_lookup)(void *context, const struct snapshot *snapshot, uint32_t module,
 			       uint64_t address, const struct name_frame **ret);
+
+/*
+ * Class whose vtable has this address in it, where objects of the class point to it; NULL: none. The
+ * string lives as long as the context.
+ */
+typedef const char *(*names_vtable)(void *context, const struct snapshot *snapshot, uint32_t module,
+				    uint64_t address);
 
 struct frame {
 	const char *function; /* full demangled path; NULL: unknown */
@@ -56,6 +64,8 @@ typedef char *(*names_demangle)(const char *name);
 struct names *names_new(const struct snapshot *snapshot, names_lookup lookup, void *context);
 /* What names of functions are passed through before they are judged: they may be raw. */
 void names_set_demangle(struct names *names, names_demangle demangle);
+/* Lets objects with vtables have their class; vtable is called with the context of names_new(). */
+void names_use_vtables(struct names *names, names_vtable vtable);
 void names_free(struct names *names);
 const struct snapshot *names_snapshot(const struct names *names);
 
@@ -71,6 +81,13 @@ size_t names_stack(struct names *names, uint32_t stack, const struct frame *cons
 
 /* NULL where there is no stack. */
 const struct frame *names_site(struct names *names, uint32_t stack);
+
+/*
+ * Class of a block: that of its vtable; else container or smart pointer, as class.h has it; else
+ * "malloc in CALLER". Where a buffer's first word is the vtable pointer of its first element, it is
+ * a buffer all the same. Lives as long as names.
+ */
+const char *names_class(struct names *names, const struct snap_block *block);
 
 /* File name of the site's module; "" if unknown. */
 const char *names_zone(struct names *names, uint32_t stack);

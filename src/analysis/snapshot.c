@@ -32,6 +32,7 @@ void snapshot_free(struct snapshot *s)
 	free(s->lineages);
 	free(s->steps);
 	free(s->threads);
+	free(s->class_words);
 	free(s->path);
 	free(s->label);
 	if (s->names)
@@ -240,7 +241,7 @@ int snapshot_write(const struct snapshot *snapshot, const char *path, const char
 
 /* ---- stores ------------------------------------------------------------------------------ */
 
-static int open_store(const char *path, struct snapshot **ret, struct hs_error *err)
+static int open_store(const char *path, bool with_words, struct snapshot **ret, struct hs_error *err)
 {
 	struct store_image image;
 	int res = store_image_read(path, &image, err);
@@ -248,6 +249,8 @@ static int open_store(const char *path, struct snapshot **ret, struct hs_error *
 	if (res)
 		return res;
 	res = snapshot_from_image(&image, ret, NULL, err);
+	if (!res && with_words)
+		snapshot_read_class_words(*ret, &image);
 	store_image_release(&image);
 	return res;
 }
@@ -275,7 +278,7 @@ static int open_either(const char *path, enum extent extent, struct snapshot **r
 		return res;
 	if (!is_store)
 		return open_file(path, extent, ret, err);
-	res = open_store(path, ret, err);
+	res = open_store(path, extent != EXTENT_TOTALS, ret, err);
 	if (!res && extent == EXTENT_TOTALS)
 		drop_blocks(*ret);
 	return res;

@@ -81,6 +81,13 @@ struct snap_block {
 	uint32_t lineage;               /* index + 1 into lineages; 0: never resized */
 	uint16_t family;                /* enum hs_family */
 	uint16_t flags;                 /* enum snap_block_flags */
+	uint32_t class_word;            /* index into class_words; 0: none that points into a module */
+};
+
+/* First word of a block that points to data of a module: to a vtable, if it is an object's. */
+struct snap_class_word {
+	uint32_t module;
+	uint64_t address;               /* in the module's file */
 };
 
 struct snap_step {
@@ -150,8 +157,10 @@ struct snapshot {
 	struct snap_lineage *lineages;
 	struct snap_step *steps;
 	struct snap_thread *threads;    /* [0] is "unknown" */
+	struct snap_class_word *class_words; /* [0] is "none"; NULL: nobody looked at the words */
 	char **messages;                /* lines of the tracer's message ring, oldest first */
 	size_t nr_modules, nr_nodes, nr_stacks, nr_blocks, nr_lineages, nr_steps, nr_threads, nr_messages;
+	size_t nr_class_words;
 
 	bool totals_only;               /* no blocks, lineages, steps: see snapshot_open_totals() */
 

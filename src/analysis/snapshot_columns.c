@@ -63,6 +63,7 @@ PLAIN_COLUMN(block_stacks, stack, UINT32_MAX)
 PLAIN_COLUMN(block_threads, thread, UINT32_MAX)
 PLAIN_COLUMN(families, family, UINT16_MAX)
 PLAIN_COLUMN(flags, flags, SNAP_BLOCK_IN_FLIGHT)
+PLAIN_COLUMN(block_words, class_word, UINT32_MAX)
 
 void snap_encode_usables(const struct snapshot *s, struct buffer *b)
 {

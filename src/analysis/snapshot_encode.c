@@ -445,6 +445,40 @@ static void decode_lineages(struct snapshot *s, struct cursor *c, uint64_t items
 		cursor_fail(c, c->pos, "steps that no lineage has");
 }
 
+/* ---- class words ------------------------------------------------------------------------- */
+
+static uint64_t nr_class_words(const struct snapshot *s)
+{
+	return s->class_words ? s->nr_class_words : 0;
+}
+
+static void encode_class_words(const struct snapshot *s, struct buffer *b)
+{
+	for (size_t i = 0; i < s->nr_class_words; i++) {
+		buffer_add_varint(b, s->class_words[i].module);
+		buffer_add_varint(b, s->class_words[i].address);
+	}
+}
+
+static void decode_class_words(struct snapshot *s, struct cursor *c, uint64_t items)
+{
+	s->class_words = xcalloc(items + 1, sizeof(*s->class_words));
+	s->nr_class_words = items;
+	for (uint64_t i = 0; i < items && !c->bad; i++) {
+		size_t start = c->pos;
+
+		s->class_words[i].module = cursor_varint32(c);
+		s->class_words[i].address = cursor_varint(c);
+		if (s->class_words[i].module >= s->nr_modules)
+			cursor_fail(c, start, "class word in a module that is not there");
+	}
+}
+
+static uint64_t nr_block_words(const struct snapshot *s)
+{
+	return s->class_words && s->nr_class_words > 1 ? s->nr_blocks : 0;
+}
+
 /* ---- names ------------------------------------------------------------------------------- */
 
 static uint64_t nr_names(const struct snapshot *s)
@@ -485,11 +519,14 @@ static uint64_t nr_blocks(const struct snapshot *s)
 #define KIND(a, b, c, d, min, name, items, what) ANY_KIND(a, b, c, d, min, name, false, items, what)
 #define OPTIONAL_KIND(a, b, c, d, min, name, items, what) \
 	ANY_KIND(a, b, c, d, min, name, true, items, what)
-#define COLUMN(a, b, c, d, name, what)                                                        \
+#define ANY_COLUMN(a, b, c, d, name, optional, items, what)                                   \
 	{                                                                                     \
-		HS_CHUNK_ID(a, b, c, d), 1, name, false, nr_blocks, snap_encode_##what, NULL, \
+		HS_CHUNK_ID(a, b, c, d), 1, name, optional, items, snap_encode_##what, NULL,  \
 			snap_decode_##what                                                    \
 	}
+#define COLUMN(a, b, c, d, name, what) ANY_COLUMN(a, b, c, d, name, false, nr_blocks, what)
+#define OPTIONAL_COLUMN(a, b, c, d, name, items, what) \
+	ANY_COLUMN(a, b, c, d, name, true, items, what)
 
 const struct snap_chunk_kind snap_chunk_kinds[] = {
 	KIND('M', 'E', 'T', 'A', 82, "process and coverage", one_item, meta),
@@ -511,6 +548,8 @@ const struct snap_chunk_kind snap_chunk_kinds[] = {
 	COLUMN('B', 'L', 'I', 'N', "block lineages", block_lineages),
 	COLUMN('B', 'F', 'A', 'M', "block families", families),
 	COLUMN('B', 'F', 'L', 'G', "block flags", flags),
+	OPTIONAL_KIND('C', 'L', 'S', 'W', 2, "class words", nr_class_words, class_words),
+	OPTIONAL_COLUMN('B', 'C', 'L', 'S', "block class words", nr_block_words, block_words),
 	OPTIONAL_KIND('N', 'A', 'M', 'S', NAME_TABLE_MIN_BYTES, "names", nr_names, names),
 	{0, 0, NULL, false, NULL, NULL, NULL, NULL},
 };

@@ -65,6 +65,7 @@ SNAP_COLUMN(block_threads);
 SNAP_COLUMN(block_lineages);
 SNAP_COLUMN(families);
 SNAP_COLUMN(flags);
+SNAP_COLUMN(block_words);
 
 /* ---- snapshot.c ---- */
 
@@ -140,6 +141,14 @@ void snap_finding(struct snap_findings *findings, unsigned int array, const char
  */
 int snapshot_from_image(struct store_image *image, struct snapshot **ret,
 			struct snap_findings *findings, struct hs_error *err);
+
+/* ---- snapshot_words.c ---- */
+
+/*
+ * Reads the first words of the blocks of a snapshot just made of this image, if its program runs
+ * and may be read; else class_words stays NULL.
+ */
+void snapshot_read_class_words(struct snapshot *s, struct store_image *image);
 
 /* Numbers of the store as numbers of the snapshot. */
 struct snap_maps {

@@ -199,6 +199,10 @@ static bool valid_numbers(const struct snap_block_checks *c, const struct snap_b
 		return bad(p, HS_CHUNK_ID('B', 'F', 'A', 'M'),
 			   "block %zu has family %u, expected less than %u", c->nr, b->family,
 			   HS_NR_FAMILIES);
+	if (b->class_word && b->class_word >= s->nr_class_words)
+		return bad(p, HS_CHUNK_ID('B', 'C', 'L', 'S'),
+			   "block %zu has class word %u, expected less than %zu", c->nr,
+			   b->class_word, s->nr_class_words);
 	return true;
 }
 

@@ -85,6 +85,21 @@ void bake_jit(struct snapshot *s)
 
 /* ---- modules ------------------------------------------------------------------------------- */
 
+/* The classes of the vtables that blocks point to. */
+static void bake_vtables(const struct snapshot *s, struct lookup *lookup, const bool *wanted,
+			 struct name_table *to)
+{
+	for (size_t i = 1; i < s->nr_class_words; i++) {
+		const struct snap_class_word *w = &s->class_words[i];
+		struct name_frame frame = {0};
+
+		if (wanted[w->module])
+			frame.function = lookup_vtable(lookup, s, w->module, w->address);
+		if (frame.function)
+			name_table_add(to, w->module, w->address, &frame, 1);
+	}
+}
+
 /* Bakes the names of the modules that `wanted` says, by number. */
 static void bake_modules(struct snapshot *s, struct symbolizer *symbolizer, const bool *wanted,
 			 struct bake_result *ret)
@@ -114,6 +129,7 @@ static void bake_modules(struct snapshot *s, struct symbolizer *symbolizer, cons
 		seen[module] = true;
 		named[module] = named[module] || nr;
 	}
+	bake_vtables(s, lookup, wanted, &found);
 	name_table_add_all(table_of(s), &found);
 	name_table_release(&found);
 	free(seen);

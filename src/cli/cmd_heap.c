@@ -101,7 +101,7 @@ static int print_groups(struct source *src, struct read_options *o, const struct
 	};
 	struct report report;
 	struct heap heap;
-	json_t *totals;
+	json_t *totals, *coverage;
 	size_t nr;
 
 	if (mine->show_sizes)
@@ -113,8 +113,10 @@ static int print_groups(struct source *src, struct read_options *o, const struct
 	if (mine->zones)
 		json_object_set_new(totals, "zones", order_by_zone(&heap));
 	progress_stop();
-	report_begin(&report, &style, "heap", &view, rows_target(src->snapshot),
-		     source_coverage(src, o->by <= GROUP_FUNCTION), totals);
+	coverage = source_coverage(src, o->by <= GROUP_FUNCTION);
+	if (o->by == GROUP_CLASS || o->filter.has_class)
+		source_note_classes(src, coverage);
+	report_begin(&report, &style, "heap", &view, rows_target(src->snapshot), coverage, totals);
 	report_suspects(&report, json_null()); /* not looked for in this version */
 	nr = heap.nr_rows < o->nr_rows ? heap.nr_rows : o->nr_rows;
 	for (size_t i = 0; i < nr; i++)
@@ -127,12 +129,17 @@ static int print_groups(struct source *src, struct read_options *o, const struct
 /* ---- blocks ------------------------------------------------------------------------------ */
 
 /* What is said of a pattern that fits nothing. Caller frees. */
-static char *nothing_matches(const struct snapshot *s, const struct pattern *pattern,
-			     const char *text)
+static char *nothing_matches(struct names *names, const struct pattern *pattern, const char *text)
 {
 	struct pattern_nearest n;
 
-	pattern_nearest(pattern, s, &n);
+	pattern_nearest(pattern, names, &n);
+	if (n.classes[0])
+		return xasprintf("no block matches '%s'; the nearest classes are '%s'%s%s%s%s%s%s",
+				 text, n.classes[0], n.classes[1] ? ", '" : "",
+				 n.classes[1] ? n.classes[1] : "", n.classes[1] ? "'" : "",
+				 n.classes[2] ? ", '" : "", n.classes[2] ? n.classes[2] : "",
+				 n.classes[2] ? "'" : "");
 	if (n.nr_below && n.nr_above)
 		return xasprintf("no block matches '%s'; the nearest sizes are %" PRIu64
 				 " (%zu) and %" PRIu64 " (%zu)",
@@ -163,7 +170,8 @@ static int print_blocks(struct source *src, struct read_options *o, const char *
 	static const struct report_column columns[] = {
 		{"ADDRESS", "address", UNIT_TEXT, false}, {"SIZE", "size", UNIT_COUNT, false},
 		{"USABLE", "usable", UNIT_COUNT, false},  {"AGE", "age_s", UNIT_AGO, false},
-		{"ZONE", "zone", UNIT_TEXT, true},	  {"SITE", "stack", UNIT_CHAIN, false},
+		{"CLASS", "class", UNIT_TEXT, false},     {"ZONE", "zone", UNIT_TEXT, true},
+		{"SITE", "stack", UNIT_CHAIN, false},
 	};
 	struct report_view view = {
 		.columns = columns,
@@ -174,8 +182,10 @@ static int print_blocks(struct source *src, struct read_options *o, const char *
 	struct report_style style = style_for(o);
 	struct block_order order = {s->blocks};
 	size_t *found, nr = 0, nr_alloc = 0, nr_shown;
+	struct pattern_verdicts verdicts = {NULL};
 	struct filter_side side;
 	struct pattern pattern;
+	json_t *coverage;
 	struct report report;
 	uint64_t bytes = 0;
 	struct hs_error err = {0};
@@ -187,7 +197,7 @@ static int print_blocks(struct source *src, struct read_options *o, const char *
 	found = xmalloc(1);
 	filter_side_init(&side, &o->filter, src->names, s->taken_ms);
 	for (size_t i = 0; i < s->nr_blocks; i++) {
-		if (!pattern_matches(&pattern, s->blocks[i].size))
+		if (!pattern_matches(&pattern, &verdicts, src->names, &s->blocks[i]))
 			continue;
 		any = true;
 		if (!filter_passes(&side, &s->blocks[i]))
@@ -197,14 +207,18 @@ static int print_blocks(struct source *src, struct read_options *o, const char *
 		bytes += s->blocks[i].size;
 	}
 	filter_side_release(&side);
+	pattern_verdicts_release(&verdicts);
 	if (!any)
-		view.empty = nothing = nothing_matches(s, &pattern, text);
+		view.empty = nothing = nothing_matches(src->names, &pattern, text);
+	pattern_release(&pattern);
 	if (!any && style.json)
 		say("%s", nothing);
 	if (o->sort == SORT_BYTES)
 		qsort_r(found, nr, sizeof(*found), by_size, &order);
 	progress_stop();
-	report_begin(&report, &style, "heap", &view, rows_target(s), source_coverage(src, true),
+	coverage = source_coverage(src, true);
+	source_note_classes(src, coverage);
+	report_begin(&report, &style, "heap", &view, rows_target(s), coverage,
 		     json_pack("{s:I,s:I}", "count", (json_int_t)nr, "bytes", (json_int_t)bytes));
 	report_suspects(&report, json_null());
 	nr_shown = nr < o->nr_rows ? nr : o->nr_rows;
@@ -255,7 +269,7 @@ const struct command cmd_heap = {
 	.summary = "live blocks by groups, or one by one",
 	.usage = "TARGET [--by WHAT] [--addresses PATTERN] [options]",
 	.options = READ_HELP_BY
-	"  --addresses PATTERN  list the blocks: 'all', '[1m+]', '[64]', '[1k-2k]', '[-64]'\n"
+	"  --addresses PATTERN  list the blocks: 'all', '[1m+]', 'Visitor', '.*[-64]'\n"
 	"  --show-sizes         a row for each size of block\n"
 	"  --zones              a table for each zone\n"
 	"  --sort bytes|count   order of the rows\n" READ_HELP_ROWS READ_HELP_FILTERS

@@ -56,19 +56,23 @@ static struct symbolizer_module module_of(const struct snapshot *s, uint32_t nr)
 	};
 }
 
-size_t lookup_names(void *context, const struct snapshot *s, uint32_t module, uint64_t address,
-		    const struct name_frame **ret)
+static uint32_t module_id(struct lookup *l, const struct snapshot *s, uint32_t module)
 {
-	struct lookup *l = context;
-	const struct symbolizer_frame *found;
-	size_t nr;
-
 	if (l->ids[module] == NO_ID) {
 		struct symbolizer_module wanted = module_of(s, module);
 
 		l->ids[module] = symbolizer_add(l->symbolizer, &wanted);
 	}
-	nr = symbolizer_lookup(l->symbolizer, l->ids[module], address, &found);
+	return l->ids[module];
+}
+
+size_t lookup_names(void *context, const struct snapshot *s, uint32_t module, uint64_t address,
+		    const struct name_frame **ret)
+{
+	struct lookup *l = context;
+	const struct symbolizer_frame *found;
+	size_t nr = symbolizer_lookup(l->symbolizer, module_id(l, s, module), address, &found);
+
 	l->frames = xgrow(l->frames, &l->nr_alloc, nr + 1, sizeof(*l->frames));
 	for (size_t i = 0; i < nr; i++)
 		l->frames[i] =
@@ -76,6 +80,14 @@ size_t lookup_names(void *context, const struct snapshot *s, uint32_t module, ui
 					    found[i].column,   found[i].inlined, found[i].scope};
 	*ret = l->frames;
 	return nr;
+}
+
+const char *lookup_vtable(void *context, const struct snapshot *s, uint32_t module,
+			  uint64_t address)
+{
+	struct lookup *l = context;
+
+	return symbolizer_class(l->symbolizer, module_id(l, s, module), address);
 }
 
 const char *lookup_problem(const struct lookup *l, uint32_t module)

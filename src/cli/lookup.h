@@ -22,6 +22,10 @@ void lookup_free(struct lookup *lookup);
 size_t lookup_names(void *lookup, const struct snapshot *snapshot, uint32_t module,
 		    uint64_t address, const struct name_frame **ret);
 
+/* A names_vtable, with the same context. */
+const char *lookup_vtable(void *lookup, const struct snapshot *snapshot, uint32_t module,
+			  uint64_t address);
+
 /* One line why a module that was asked about has no names, or NULL. */
 const char *lookup_problem(const struct lookup *lookup, uint32_t module);
 

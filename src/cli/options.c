@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "symbolizer/symbolizer.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/units.h"
 
 /* ---- words ------------------------------------------------------------------------------- */
@@ -108,6 +109,8 @@ void read_options_release(struct read_options *o)
 {
 	if (o->filter.has_function)
 		regfree(&o->filter.function);
+	if (o->filter.has_class)
+		pattern_release(&o->filter.class);
 	free(o->debug_dirs);
 	free(o->operands);
 }
@@ -116,6 +119,7 @@ static int parse_by(struct read_options *o, struct args *a)
 {
 	static const char *const names[] = {
 		[GROUP_SITE] = "site",	   [GROUP_STACK] = "stack", [GROUP_FUNCTION] = "function",
+		[GROUP_CLASS] = "class",
 		[GROUP_MODULE] = "module", [GROUP_ZONE] = "zone",   [GROUP_THREAD] = "thread",
 		[GROUP_SIZE] = "size",	   [GROUP_AGE] = "age",
 	};
@@ -130,11 +134,11 @@ static int parse_by(struct read_options *o, struct args *a)
 			return 1;
 		}
 	}
-	if (!strcmp(value, "class") || !strcmp(value, "file")) {
+	if (!strcmp(value, "file")) {
 		say("--by %s is not in this version", value);
 		return -1;
 	}
-	return args_wrong(a, value, "site, stack, function, module, zone, thread, size or age");
+	return args_wrong(a, value, "class, site, stack, function, module, zone, thread, size or age");
 }
 
 static int parse_sort(struct read_options *o, struct args *a)
@@ -234,6 +238,23 @@ static int parse_text(struct args *a, const char **ret)
 	return 1;
 }
 
+static int parse_class(struct filter *f, struct args *a)
+{
+	const char *value = args_value(a);
+	struct hs_error err = {0};
+
+	if (!value)
+		return -1;
+	pattern_release(&f->class);
+	f->has_class = false;
+	if (pattern_parse(value, &f->class, &err)) {
+		say_error(&err);
+		return -1;
+	}
+	f->has_class = true;
+	return 1;
+}
+
 static int parse_filter(struct filter *f, struct args *a)
 {
 	const char *value;
@@ -247,7 +268,7 @@ static int parse_filter(struct filter *f, struct args *a)
 	if (args_is(a, "--function", NULL))
 		return parse_function(f, a);
 	if (args_is(a, "--class", NULL))
-		return args_not_yet("--class");
+		return parse_class(f, a);
 	if (args_is(a, "--older", NULL))
 		return parse_duration(a, &f->has_older, &f->older_ms);
 	if (args_is(a, "--younger", NULL))

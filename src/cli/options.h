@@ -70,12 +70,13 @@ enum read_takes {
 	"  --raw-names          do not demangle names of functions\n"
 #define READ_HELP_ROWS "  -n N|all             rows to print (20)\n"
 #define READ_HELP_BY                                                                               \
-	"  --by WHAT            group by site (default), stack, function, module, zone, thread,\n" \
-	"                       size or age\n"
+	"  --by WHAT            group by site (default), class, stack, function, module, zone,\n"   \
+	"                       thread, size or age\n"
 #define READ_HELP_FILTERS                                                             \
 	"  --zone GLOB          only blocks of these zones\n"                         \
 	"  --module GLOB        only blocks whose site is in these modules\n"         \
 	"  --function REGEX     only blocks with such a function in their stack\n"    \
+	"  --class PATTERN      only blocks of this class, and size: 'Visitor', '.*[1m+]'\n"  \
 	"  --thread T           only blocks made by this thread, by id or name\n"     \
 	"  --min SIZE           only blocks of this size or more (4096, 4k, 1m)\n"    \
 	"  --older DURATION     only blocks at least this old (500ms, 30s, 5m, 2h)\n" \

@@ -30,6 +30,7 @@ static void find_names(struct source *source, struct symbolizer *symbolizer)
 	source->lookup = lookup_new(source->snapshot, symbolizer);
 	source->names = names_new(source->snapshot, lookup_names, source->lookup);
 	names_set_demangle(source->names, symbolizer_demangle);
+	names_use_vtables(source->names, lookup_vtable);
 }
 
 void source_name(struct source *source, struct snapshot *snapshot, struct symbolizer *symbolizer)
@@ -94,6 +95,20 @@ void source_note_names(struct source *source, json_t *coverage)
 			rows_add_note(coverage, "no names of functions: %s", problem);
 	}
 	free(seen);
+}
+
+void source_note_classes(struct source *source, json_t *coverage)
+{
+	const struct snapshot *s = source->snapshot;
+	bool objects = false;
+
+	/* what C and Rust allocate has no vtable pointer */
+	for (size_t i = 0; s->blocks && i < s->nr_blocks && !objects; i++)
+		objects = s->blocks[i].family == HS_FAMILY_NEW;
+	if (!s->class_words && objects)
+		rows_add_note(coverage, "classes from stacks only: the objects could not be looked at%s",
+			      s->source == SNAPSHOT_LIVE_STORE ? "" :
+								 " when the snapshot was made");
 }
 
 json_t *source_coverage(struct source *source, bool names)

@@ -33,6 +33,8 @@ void source_name(struct source *source, struct snapshot *snapshot, struct symbol
 json_t *source_coverage(struct source *source, bool names);
 /* Adds to a coverage a note for each module of the program's own that has no names. */
 void source_note_names(struct source *source, json_t *coverage);
+/* Adds a note where objects could not be looked at, so that classes come from stacks only. */
+void source_note_classes(struct source *source, json_t *coverage);
 /* Harmless on one that is all zero. */
 void source_close(struct source *source);
 

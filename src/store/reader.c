@@ -379,6 +379,37 @@ static int copy_store(struct store_image *image, struct hs_error *err)
 	return ret;
 }
 
+void store_image_records_now(const struct store_image *image,
+			     void (*each)(void *context, const struct hs_record *records, size_t nr),
+			     void *context)
+{
+	const size_t most = 32768;
+	struct hs_record *records;
+	struct hs_array a;
+	uint64_t count;
+
+	if (read_at(image, &a, sizeof(a),
+		    HS_HEADER_OFF + offsetof(struct hs_header, arrays[HS_ARRAY_RECORDS]), NULL) ||
+	    check_array(image, HS_ARRAY_RECORDS, &a, NULL))
+		return;
+	count = array_count(&a);
+	records = xmallocarray(most, sizeof(*records));
+	for (uint64_t i = 0; i < count;) {
+		uint32_t k = hs_array_extent(a.shift, i);
+		uint64_t at = i - hs_array_first(a.shift, k);
+		uint64_t nr = hs_array_extent_len(a.shift, k) - at;
+
+		nr = nr < count - i ? nr : count - i;
+		nr = nr < most ? nr : most;
+		if (read_at(image, records, nr * sizeof(*records),
+			    a.extent[k] + at * sizeof(*records), NULL))
+			break;
+		each(context, records, nr);
+		i += nr;
+	}
+	free(records);
+}
+
 /* ---- waiting for the threads ------------------------------------------------------------- */
 
 /* Slots as they are now, into image->arrays[HS_ARRAY_THREADS]. */

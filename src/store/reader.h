@@ -58,6 +58,13 @@ int store_is_store(const char *path, bool *ret_is_store, struct hs_error *err);
  * caller releases the image.
  */
 int store_image_read(const char *path, struct store_image *ret, struct hs_error *err);
+/*
+ * Calls back for the records as they are now, some at a time, in no consistent state: only what
+ * one record says of itself can be used. A store that cannot be read any more ends it early.
+ */
+void store_image_records_now(const struct store_image *image,
+			     void (*each)(void *context, const struct hs_record *records, size_t nr),
+			     void *context);
 /* Harmless on an image that is all zero but for fd == -1. */
 void store_image_release(struct store_image *image);
 

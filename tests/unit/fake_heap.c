@@ -266,6 +266,7 @@ struct snapshot *fake_heap_snapshot(const struct fake_heap *h, uint32_t shuffle)
 					 thread_nr(from->thread, shuffle),
 					 0,
 					 0,
+					 0,
 					 0};
 		if (from->nr_steps)
 			add_lineage(s, from, b, shuffle);

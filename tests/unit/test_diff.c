@@ -116,6 +116,12 @@ static const char *key_of(const struct fake_block *b, enum group_by by, uint64_t
 		return fake_heap_site(b->stack);
 	case GROUP_FUNCTION:
 		return fake_heap_function(b->stack);
+	case GROUP_CLASS:
+		if (!b->stack)
+			return "non-object";
+		snprintf(text[++at % 2], sizeof(text[0]), "malloc in %s",
+			 fake_heap_function(b->stack));
+		return text[at % 2];
 	case GROUP_MODULE:
 	case GROUP_ZONE:
 		return fake_heap_module(b->stack);

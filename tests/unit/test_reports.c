@@ -77,7 +77,7 @@ static void test_members_of_blocks(void **state)
 		const json_t *lineage = json_object_get(row, "lineage");
 
 		assert_members(row, "address serial size usable class zone thread birth_s");
-		assert_true(json_is_null(json_object_get(row, "class")));
+		assert_true(json_is_string(json_object_get(row, "class")));
 		assert_true(json_is_array(json_object_get(row, "stack")));
 		if (json_array_size(json_object_get(row, "stack")))
 			assert_members(json_array_get(json_object_get(row, "stack"), 0), FRAME);

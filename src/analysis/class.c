@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * class.c - what kind of thing a block is, from its frames; see class.h.
+ *
+ * Frames are asked from the innermost out, as long as they are a library's: what is allocated by
+ * the copy of a string within the growth of a vector is a string. Of Rust functions there are two
+ * names, the one in the scopes of the debug information, with the types of generics, and the
+ * linker's, which has these types in its newer form only.
+ */
+#include "analysis/class.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/class_rules.h"
+#include "analysis/class_text.h"
+#include "analysis/names.h"
+#include "util/alloc.h"
+
+#define MAX_NAME 16384u /* bytes of a function's name that are looked at */
+
+/* What the frames so far have said. */
+struct finding {
+	char *name; /* NULL: nothing yet */
+	char *element;
+	bool provisional;
+};
+
+static void found(struct finding *f, char *class, char *element)
+{
+	size_t len = strlen(class);
+
+	free(f->name);
+	free(f->element);
+	f->provisional = len && class[len - 1] == '?';
+	if (f->provisional)
+		class[len - 1] = 0;
+	f->name = class_type(class);
+	f->element = element ? class_type(element) : NULL;
+	free(class);
+	free(element);
+}
+
+/* ---- types ------------------------------------------------------------------------------- */
+
+/* What the rules of types make of a tight type, or NULL. */
+static char *type_class(const char *type)
+{
+	struct class_captures captures;
+	const char *inner = "core::mem::maybe_uninit::MaybeUninit<";
+	char *unwrapped = NULL, *class = NULL;
+
+	if (!strncmp(type, inner, strlen(inner)) && strlen(type) > strlen(inner)) {
+		unwrapped = xstrndup(type + strlen(inner), strlen(type) - strlen(inner) - 1);
+		type = unwrapped;
+	}
+	for (size_t i = 0; i < class_nr_type_rules && !class; i++) {
+		if (class_match(class_type_rules[i].form, type, &captures))
+			class = class_expand(class_type_rules[i].class, &captures);
+	}
+	free(unwrapped);
+	return class;
+}
+
+char *class_of_vtable(const char *type)
+{
+	char *tight = class_tight(type), *class = type_class(tight), *ret;
+
+	ret = class_type(class ? class : tight);
+	free(class);
+	free(tight);
+	return ret;
+}
+
+/* ---- functions --------------------------------------------------------------------------- */
+
+/* Of a Rust function whose linker's name has only the names of its parameters: "Vec<T,A>::push". */
+static bool has_parameters(const struct class_rule *rule, const struct class_captures *c)
+{
+	static const char *const rust[] = {"alloc::", "hashbrown::", "std::collections::"};
+	bool is_rust = false;
+
+	for (size_t i = 0; i < sizeof(rust) / sizeof(rust[0]); i++)
+		is_rust = is_rust || !strncmp(rule->form, rust[i], strlen(rust[i]));
+	if (!is_rust)
+		return false;
+	for (unsigned int i = 1; i < CLASS_NR_CAPTURES; i++) {
+		if (c->start[i] && c->len[i] == 1 && isupper((unsigned char)*c->start[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the rule may follow what was found further in. */
+static bool may_follow(const struct class_rule *rule, const struct class_captures *captures,
+		       const struct finding *f)
+{
+	char *after, *type;
+	bool same;
+
+	if (!rule->after || !f->name)
+		return !rule->after && !f->name;
+	if (!strcmp(rule->after, "?"))
+		return f->provisional;
+	after = class_expand(rule->after, captures);
+	type = class_type(after);
+	same = !strcmp(type, f->name);
+	free(after);
+	free(type);
+	return same;
+}
+
+/* The class that a rule gives, NULL if it gives none after all. */
+static char *rule_class(const struct class_rule *rule, const struct class_captures *captures)
+{
+	char *class = class_expand(rule->class, captures), *other, *of_type;
+
+	if (*class != '=')
+		return class;
+	other = strchr(class, '|');
+	if (other)
+		*other++ = 0;
+	of_type = type_class(class + 1);
+	if (!of_type && other)
+		of_type = xstrdup(other);
+	free(class);
+	return of_type;
+}
+
+/* Whether a rule fits the function; f is then what is known with it. */
+static bool ask_function(const char *function, bool generic_names, struct finding *f)
+{
+	struct class_captures captures;
+
+	for (size_t i = 0; i < class_nr_function_rules; i++) {
+		const struct class_rule *rule = &class_function_rules[i];
+		char *class;
+
+		if (!class_match(rule->form, function, &captures) ||
+		    (generic_names && has_parameters(rule, &captures)) ||
+		    !may_follow(rule, &captures, f))
+			continue;
+		class = rule_class(rule, &captures);
+		if (!class)
+			continue;
+		found(f, class, rule->element ? class_expand(rule->element, &captures) : NULL);
+		return true;
+	}
+	return false;
+}
+
+/* class_function() of a name, or NULL where there is none that can be looked at. */
+static char *plain_function(const char *name, class_demangle demangle)
+{
+	char *plain = name && demangle ? demangle(name) : NULL, *ret = NULL;
+
+	name = plain ? plain : name;
+	if (name && strlen(name) <= MAX_NAME)
+		ret = class_function(name);
+	free(plain);
+	return ret;
+}
+
+static void ask_frame(const struct frame *frame, class_demangle demangle, struct finding *f)
+{
+	char *scope = plain_function(frame->scope, NULL), *function = NULL;
+
+	if (!scope || !ask_function(scope, false, f))
+		function = plain_function(frame->function, demangle);
+	if (function)
+		ask_function(function, true, f);
+	free(scope);
+	free(function);
+}
+
+void class_of_stack(const struct frame *const *frames, size_t nr, class_demangle demangle,
+		    struct stack_class *ret)
+{
+	struct finding f = {NULL, NULL, false};
+
+	for (size_t i = 0; i < nr && frames[i]->runtime; i++)
+		ask_frame(frames[i], demangle, &f);
+	*ret = (struct stack_class){f.name, f.element};
+}
+
+void class_release(struct stack_class *c)
+{
+	free(c->name);
+	free(c->element);
+	*c = (struct stack_class){NULL, NULL};
+}
+
+char *class_of_site(const struct frame *site, class_demangle demangle)
+{
+	char *caller, *type, *ret;
+
+	if (!site)
+		return xstrdup("non-object");
+	caller = site->module ? plain_function(site->function, demangle) : NULL;
+	type = caller ? class_type(caller) : frame_label(site);
+	free(caller);
+	ret = xasprintf("malloc in %s", type);
+	free(type);
+	return ret;
+}

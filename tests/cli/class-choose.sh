@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# Groups, filters and patterns by class.
+start c heapstory run -o out -- "$PROGRAMS/cpp_types"
+wait_mark c 1 || finish
+heapstory snap out/store.live -o 1.hs >/dev/null || fail "snap"
+finish_program c || fail "ended with $?"
+heapstory heap 1.hs --by class --class 'Circle|Square|.*Hidden' --sort count
+heapstory heap 1.hs --addresses 'Circle[64]' --json -n 1 >one.json
+check_json one.json 'j["totals"] == {"count": 200, "bytes": 12800}' 'j["rows"][0]["class"] == "Circle"'
+heapstory heap 1.hs --addresses 'std::map<.*>[100+]' --json -n 1 >one.json
+check_json one.json 'j["totals"]["count"] == 200'
+heapstory heap 1.hs --addresses 'Circel' | tail -n 1
+heapstory heap 1.hs --addresses 'Circle[100+]' | tail -n 1
+heapstory diff 1.hs 1.hs --by class -n all --json >diff.json
+check_json diff.json 'any(r["class"] == r["key"] == "Circle" and r["survived"]["count"] == 200 for r in j["rows"])' \
+	'sum(r["count"]["after"] for r in j["rows"]) == j["totals"]["count"]["after"]'
+# the one at the end has classes from stacks only: what BEFORE says of a block holds in it too
+heapstory diff 1.hs out/exit.hs --by class -n all --json >diff.json
+check_json diff.json 'any(r["key"] == "Circle" and r["survived"]["count"] == 200 for r in j["rows"])' \
+	'not any(r["resized"]["bytes"] for r in j["rows"])'
+heapstory heap 1.hs --by class --zones -n all --json >zones.json
+check_json zones.json 'sum(r["count"] for r in j["rows"]) == j["totals"]["count"]'
+expect_status 2 heapstory heap 1.hs --class '(x'
+finish

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_class.c - names of types and functions as text, and what the table of containers makes of
+ * the frames of a stack.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/class.h"
+#include "analysis/class_rules.h"
+#include "analysis/class_text.h"
+#include "analysis/names.h"
+
+static void expect(char *got, const char *want)
+{
+	if (want)
+		assert_string_equal(got, want);
+	else
+		assert_null(got);
+	free(got);
+}
+
+static void test_tight(void **state)
+{
+	(void)state;
+	expect(class_tight("std::map<int, A<B> >"), "std::map<int,A<B>>");
+	expect(class_tight("std::__1::vector<Foo const*>"), "std::vector<Foo const*>");
+	expect(class_tight("std::__cxx11::basic_string<char>"), "std::basic_string<char>");
+	expect(class_tight("A<unsigned long>  ::f( int )"), "A<unsigned long>::f(int)");
+	expect(class_tight("(anonymous namespace)::X"), "(anonymous namespace)::X");
+	expect(class_tight("app::__1::x"), "app::x");
+	expect(class_tight(""), "");
+	expect(class_tight("  "), "");
+}
+
+static void test_function(void **state)
+{
+	static const char *const cases[][2] = {
+		{"main", "main"},
+		{"f(int)", "f"},
+		{"void a::B<T>::f<U>(int) const", "a::B<T>::f<U>"},
+		{"std::vector<int>& X<std::pair<int, long> >::get(char (&)[3])",
+		 "X<std::pair<int,long>>::get"},
+		{"Foo* std::g<Foo>(Foo*)", "std::g<Foo>"},
+		{"unsigned long h()", "h"},
+		{"(anonymous namespace)::f(int)", "(anonymous namespace)::f"},
+		{"a::(anonymous namespace)::B::f() const &", "a::(anonymous namespace)::B::f"},
+		{"a::B::operator()(int) const", "a::B::operator()"},
+		{"bool a::operator< <int>(A<int>)", "a::operator<<int>"},
+		{"operator new(unsigned long)", "operator new"},
+		{"a::B::operator unsigned long() const", "a::B::operator unsigned long"},
+		{"decltype(auto) f<int>(int)", "f<int>"},
+		{"<alloc::vec::Vec<u8>>::with_capacity", "alloc::vec::Vec<u8>::with_capacity"},
+		{"<alloc::string::String as core::clone::Clone>::clone",
+		 "alloc::string::String::clone"},
+		{"<<a::X as b::Y>::Z as c::W>::f", "a::X::Z::f"},
+		{"alloc::vec::Vec<T,A>::push", "alloc::vec::Vec<T,A>::push"},
+		{"a<b<c", "a<b<c"},
+		{"f(", "f"},
+		{"", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		expect(class_function(cases[i][0]), cases[i][1]);
+}
+
+static void test_match(void **state)
+{
+	static const struct {
+		const char *pattern, *text, *class, *want; /* NULL: does not match */
+	} cases[] = {
+		{"std::vector<$1,*>::*", "std::vector<A,std::allocator<A>>::push_back", "V<$1>", "V<A>"},
+		{"std::vector<$1,*>::*", "std::vector<A<B,C>>::f", "V<$1>", "V<A<B,C>>"},
+		{"std::vector<$1,*>::*", "std::vector<A>", "V<$1>", NULL},
+		{"std::vector<$1,*>::*", "std::vectors<A>::f", "V<$1>", NULL},
+		{"M<$1,P<$1 const,$2>,*>", "M<A,P<A const,B>,X,Y>", "$1:$2", "A:B"},
+		{"M<$1,P<$1 const,$2>,*>", "M<A,P<C const,B>>", "$1:$2", NULL},
+		{"M<$1,P<$1 const,$2>,*>", "M<A,P<A,B>>", "$1:$2", NULL},
+		{"S<$1,$1,*>", "S<A<x,y>,A<x,y>>", "$1", "A<x,y>"},
+		{"a::{*}::f<$1,*>", "a::{impl#12}::f<u8,Global>", "$1", "u8"},
+		{"a::{*}::f<$1,*>", "a::b::f<u8>", "$1", NULL},
+		{"T<($1,())*>::*", "T<(K,()),G>::g", "$1", "K"},
+		{"T<($1,$2)*>::*", "T<(K,V)>::g", "$1=$2", "K=V"},
+		{"f<$1>", "f<>", "$1", NULL},
+		{"*", "anything<at>all", "x", "x"},
+		{"", "", "", ""},
+		{"f<$1>", "f<fn(a)->b>", "$1", "fn(a)->b"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct class_captures captures;
+		bool matches = class_match(cases[i].pattern, cases[i].text, &captures);
+
+		assert_int_equal(matches, cases[i].want != NULL);
+		if (matches)
+			expect(class_expand(cases[i].class, &captures), cases[i].want);
+	}
+}
+
+/* A pattern that could be tried in more ways than there is time. */
+static void test_match_ends(void **state)
+{
+	struct class_captures captures;
+	char text[4096];
+
+	(void)state;
+	memset(text, 'a', sizeof(text) - 1);
+	text[sizeof(text) - 1] = 0;
+	assert_false(class_match("*a*a*a*a*a*a*a*a*b", text, &captures));
+}
+
+static void test_type(void **state)
+{
+	static const char *const cases[][2] = {
+		{"Foo", "Foo"},
+		{"std::vector<Foo,std::allocator<Foo>>", "std::vector<Foo>"},
+		{"std::map<int,A,std::less<int>,std::allocator<std::pair<int const,A>>>",
+		 "std::map<int, A>"},
+		{"std::basic_string<char,std::char_traits<char>,std::allocator<char>>", "std::string"},
+		{"std::vector<std::basic_string<char,std::char_traits<char>,std::allocator<char>>,"
+		 "std::allocator<int>>*",
+		 "std::vector<std::string>*"},
+		{"std::unique_ptr<A,std::default_delete<A>>", "std::unique_ptr<A>"},
+		{"std::unique_ptr<A,my_delete>", "std::unique_ptr<A, my_delete>"},
+		{"std::allocator<A>", "std::allocator<A>"},
+		{"std::function<void(int,A const&)>", "std::function<void(int, A const&)>"},
+		{"alloc::vec::Vec<alloc::string::String,alloc::alloc::Global>", "Vec<String>"},
+		{"std::collections::hash::map::HashMap<u8,(),std::hash::random::RandomState>",
+		 "HashMap<u8, ()>"},
+		{"&mut core::option::Option<app::Job>", "&mut Option<app::Job>"},
+		{"alloc::boxed::Box<dyn app::Shape,alloc::alloc::Global>", "Box<dyn app::Shape>"},
+		{"(usize,&str)", "(usize, &str)"},
+		{"[u16]", "[u16]"},
+		{"A<(anonymous namespace)::B>", "A<(anonymous namespace)::B>"},
+		{"A<B", "A<B>"},
+		{"A>>,B", "A>>,B"},
+		{"", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		expect(class_type(cases[i][0]), cases[i][1]);
+}
+
+/* ---- stacks ------------------------------------------------------------------------------ */
+
+#define MAX_FRAMES 8
+
+/* Frames by their functions, innermost first; "|" before one: it has only a scope's name. */
+static void expect_class(const char *const *functions, const char *name, const char *element)
+{
+	struct frame frames[MAX_FRAMES];
+	const struct frame *list[MAX_FRAMES];
+	struct stack_class c;
+	size_t nr = 0;
+
+	for (; functions[nr]; nr++) {
+		bool scope = functions[nr][0] == '|';
+
+		frames[nr] = (struct frame){.function = scope ? "?" : functions[nr],
+					    .scope = scope ? functions[nr] + 1 : NULL,
+					    .runtime = strncmp(functions[nr], "app::", 5) != 0};
+		list[nr] = &frames[nr];
+	}
+	class_of_stack(list, nr, NULL, &c);
+	if (name)
+		assert_string_equal(c.name, name);
+	else
+		assert_null(c.name);
+	if (element)
+		assert_string_equal(c.element, element);
+	class_release(&c);
+}
+
+#define FRAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void test_cpp(void **state)
+{
+	(void)state;
+	expect_class(FRAMES("operator new(unsigned long)", "app::f()"), NULL, NULL);
+	expect_class(FRAMES("operator new(unsigned long)", "std::__new_allocator<app::A>::allocate"
+							  "(unsigned long, void const*)",
+			    "void std::vector<app::A, std::allocator<app::A> >::"
+			    "_M_realloc_insert<app::A>(int, app::A&&)",
+			    "app::f()"),
+		     "std::vector<app::A>", "app::A");
+	/* what a constructor of the element allocates within the container's function is its own */
+	expect_class(FRAMES("operator new(unsigned long)", "app::A::A()",
+			    "std::vector<app::A, std::allocator<app::A> >::push_back(app::A&&)"),
+		     NULL, NULL);
+	/* a string that is copied while a vector grows */
+	expect_class(FRAMES("std::__new_allocator<char>::allocate(unsigned long, void const*)",
+			    "std::__cxx11::basic_string<char, std::char_traits<char>, "
+			    "std::allocator<char> >::_M_create(unsigned long&, unsigned long)",
+			    "void std::vector<std::string, std::allocator<std::string> >::"
+			    "push_back(std::string const&)"),
+		     "std::string", NULL);
+	expect_class(FRAMES("std::__new_allocator<std::_Sp_counted_ptr_inplace<A, "
+			    "std::allocator<void>, (__gnu_cxx::_Lock_policy)2> >::allocate(unsigned "
+			    "long, void const*)"),
+		     "std::shared_ptr<A>", NULL);
+	expect_class(FRAMES("std::_Rb_tree<int, std::pair<int const, B>, "
+			    "std::_Select1st<std::pair<int const, B> >, std::less<int>, "
+			    "std::allocator<std::pair<int const, B> > >::_M_get_node()"),
+		     "std::map<int, B>", NULL);
+	/* libc++ */
+	expect_class(FRAMES("std::__1::allocator<A>::allocate(unsigned long)",
+			    "std::__1::__split_buffer<A, std::__1::allocator<A>&>::__split_buffer("
+			    "unsigned long, unsigned long, std::__1::allocator<A>&)",
+			    "void std::__1::vector<A, std::__1::allocator<A> >::"
+			    "__push_back_slow_path<A>(A&&)"),
+		     "std::vector<A>", "A");
+	expect_class(FRAMES("std::__1::allocator<std::__1::__tree_node<std::__1::__value_type<int, "
+			    "B>, void*> >::allocate(unsigned long)"),
+		     "std::map<int, B>", NULL);
+}
+
+static void test_rust(void **state)
+{
+	(void)state;
+	/* the code of grow_one for A serves B as well: what the caller inlined knows better */
+	expect_class(FRAMES("|alloc::raw_vec::RawVecInner<alloc::alloc::Global>::finish_grow<A>",
+			    "|alloc::raw_vec::RawVec<app::A, alloc::alloc::Global>::grow_one<app::A>",
+			    "|alloc::vec::Vec<app::B, alloc::alloc::Global>::push<app::B>", "app::f"),
+		     "Vec<app::B>", NULL);
+	/* the text of a string that is cloned with a vector of strings */
+	expect_class(FRAMES("<alloc::raw_vec::RawVec<u8>>::with_capacity_in",
+			    "<alloc::vec::Vec<u8>>::with_capacity_in",
+			    "<alloc::string::String as core::clone::Clone>::clone",
+			    "|alloc::vec::Vec<alloc::string::String, alloc::alloc::Global>::clone"),
+		     "String", NULL);
+	expect_class(FRAMES("|alloc::boxed::{impl#0}::new<alloc::sync::ArcInner<app::A>>",
+			    "|alloc::sync::Arc<app::A>::new<app::A>"),
+		     "Arc<app::A>", NULL);
+	expect_class(FRAMES("|alloc::boxed::box_new_uninit", "|alloc::boxed::{impl#0}::new<app::A>"),
+		     "Box<app::A>", "app::A");
+	/* of a symbol table without types only the kind is known */
+	expect_class(FRAMES("alloc::raw_vec::RawVecInner<A>::finish_grow",
+			    "alloc::raw_vec::RawVec<T,A>::grow_one", "app::f"),
+		     "Vec<_>", NULL);
+	expect_class(FRAMES("hashbrown::raw::RawTableInner<A>::new_uninitialized",
+			    "|hashbrown::raw::RawTable<(u64, ()), alloc::alloc::Global>::"
+			    "reserve_rehash<(u64, ())>",
+			    "|hashbrown::map::HashMap<u64, (), S>::insert",
+			    "|std::collections::hash::set::HashSet<u64, S>::insert"),
+		     "HashSet<u64>", NULL);
+}
+
+static void test_site(void **state)
+{
+	struct frame f = {.function = "void app::Cache<std::allocator<int> >::put(int)",
+			  .module = "/bin/app",
+			  .offset = 0x10};
+
+	(void)state;
+	expect(class_of_site(NULL, NULL), "non-object");
+	expect(class_of_site(&f, NULL), "malloc in app::Cache<std::allocator<int>>::put");
+	f.function = NULL;
+	expect(class_of_site(&f, NULL), "malloc in app+0x10");
+	f.module = NULL;
+	f.function = "JS:*render /app.js:10:3";
+	expect(class_of_site(&f, NULL), "malloc in JS:*render /app.js:10:3");
+	expect(class_of_vtable("(anonymous namespace)::X"), "(anonymous namespace)::X");
+	expect(class_of_vtable("std::_Sp_counted_ptr_inplace<A, std::allocator<A>, "
+			       "(__gnu_cxx::_Lock_policy)2>"),
+	       "std::shared_ptr<A>");
+}
+
+/* Every form is one that can be matched, and every class uses only what its form captures. */
+static void test_table(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < class_nr_function_rules + class_nr_type_rules; i++) {
+		const struct class_rule *r =
+			i < class_nr_function_rules ?
+				&class_function_rules[i] :
+				&class_type_rules[i - class_nr_function_rules];
+		const char *const texts[] = {r->class, r->after, r->element};
+
+		for (size_t k = 0; k < 3; k++) {
+			for (const char *p = texts[k]; p && (p = strchr(p, '$')); p++) {
+				char name[3] = {'$', p[1], 0};
+
+				assert_non_null(strstr(r->form, name));
+			}
+		}
+		expect(class_tight(r->form), r->form);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tight), cmocka_unit_test(test_function),
+		cmocka_unit_test(test_match), cmocka_unit_test(test_match_ends),
+		cmocka_unit_test(test_type),  cmocka_unit_test(test_cpp),
+		cmocka_unit_test(test_rust),  cmocka_unit_test(test_site),
+		cmocka_unit_test(test_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
