@@ -39,8 +39,8 @@ echo "not asked for: $(names)"
 [ -e cache ] && fail "the server was asked"
 heapstory heap out/exit.hs --by stack --json --debuginfod >heap.json || fail "heap --debuginfod"
 echo "asked for: $(names)"
-kill $server
-wait $server
+kill "$server"
+wait "$server"
 trap - EXIT
 # what was fetched is there still
 heapstory heap out/exit.hs --by stack --json --debuginfod >heap.json || fail "heap, no server"
