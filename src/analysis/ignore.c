@@ -5,7 +5,6 @@
 #include "analysis/ignore.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -82,27 +81,33 @@ static int parse_line(struct ignore *ignore, char *line, unsigned int nr, struct
 	return 0;
 }
 
-int ignore_load(const char *path, struct ignore *ret, struct hs_error *err)
+int ignore_read(FILE *f, const char *name, struct ignore *ret, struct hs_error *err)
 {
-	FILE *f = fopen(path, "re");
 	unsigned int nr = 0;
 	char *line = NULL;
 	size_t alloc = 0;
 	int res = 0;
 
-	*ret = (struct ignore){.path = NULL};
-	if (!f)
-		return hs_error_system(err, "open", path);
-	ret->path = xstrdup(path);
-	errno = 0;
+	*ret = (struct ignore){.path = xstrdup(name)};
 	while (!res && getline(&line, &alloc, f) >= 0)
 		res = parse_line(ret, line, ++nr, err);
 	if (!res && !feof(f))
-		res = hs_error_system(err, "read", path);
+		res = hs_error_system(err, "read", name);
 	free(line);
-	fclose(f);
 	if (res)
 		ignore_release(ret);
+	return res;
+}
+
+int ignore_load(const char *path, struct ignore *ret, struct hs_error *err)
+{
+	FILE *f = fopen(path, "re");
+	int res;
+
+	if (!f)
+		return hs_error_system(err, "open", path);
+	res = ignore_read(f, path, ret, err);
+	fclose(f);
 	return res;
 }
 

@@ -15,6 +15,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct hs_error;
 struct names;
@@ -36,6 +37,8 @@ struct ignore {
 	size_t nr_rules;
 };
 
+/* Reads rules to the end of a stream; name stands for it in messages. As ignore_load(). */
+int ignore_read(FILE *f, const char *name, struct ignore *ret, struct hs_error *err);
 /* 0, or -HS_E_SYSTEM, -HS_E_USAGE (the text names the line). On success ignore_release(). */
 int ignore_load(const char *path, struct ignore *ret, struct hs_error *err);
 /* Harmless on one that is all zero. */

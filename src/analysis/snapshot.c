@@ -189,6 +189,12 @@ int snapshot_decode(const struct snapshot_file *file, struct snapshot **ret, str
 	return decode(file, EXTENT_WHOLE, ret, err);
 }
 
+int snapshot_decode_frame(const struct snapshot_file *file, struct snapshot **ret,
+			  struct hs_error *err)
+{
+	return decode(file, EXTENT_STREAMED, ret, err);
+}
+
 static int open_file(const char *path, enum extent extent, struct snapshot **ret,
 		     struct hs_error *err)
 {

@@ -75,6 +75,9 @@ int snapshot_decode_chunk(const struct snapshot_file *file, const struct hs_chun
 			  struct hs_error *err);
 /* Reads all of a file; the result has passed snapshot_valid(). On success the caller owns *ret. */
 int snapshot_decode(const struct snapshot_file *file, struct snapshot **ret, struct hs_error *err);
+/* All but the blocks, which stay in the file; (*ret)->file is not set. */
+int snapshot_decode_frame(const struct snapshot_file *file, struct snapshot **ret,
+			  struct hs_error *err);
 /* What is said of a snapshot with this problem; -HS_E_FORMAT. */
 int snapshot_damaged(const struct snapshot_file *file, const struct snap_problem *problem,
 		     struct hs_error *err);

@@ -5,6 +5,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
+#include "analysis/block_stream.h"
 #include "analysis/snapshot_internal.h"
 #include "util/error.h"
 
@@ -12,11 +13,33 @@
 #include <string.h>
 #include <xxhash.h>
 
+/* Reads all, the blocks as a stream. */
+static int read_streamed(struct snapshot_file *file, struct hs_error *err)
+{
+	const struct snap_block *blocks;
+	struct block_stream *stream = NULL;
+	struct snapshot *s;
+	size_t nr = 1;
+	int ret = snapshot_decode_frame(file, &s, err);
+
+	if (ret)
+		return ret;
+	s->file = file;
+	ret = block_stream_open(s, &stream, err);
+	while (!ret && nr)
+		ret = block_stream_next(stream, &blocks, &nr, err);
+	block_stream_close(stream);
+	s->file = NULL;
+	snapshot_free(s);
+	return ret;
+}
+
 static void parse(const uint8_t *data, size_t len)
 {
 	struct snapshot_file file;
 	struct snapshot *s;
-	struct hs_error err;
+	struct hs_error err, stream_err;
+	int whole, streamed;
 
 	if (snapshot_file_open_data(data, len, "input", &file, &err))
 		return;
@@ -26,8 +49,13 @@ static void parse(const uint8_t *data, size_t len)
 		if (!snapshot_file_load(&file, &file.chunks[i], &raw, &err))
 			free(raw);
 	}
-	if (!snapshot_decode(&file, &s, &err))
+	whole = snapshot_decode(&file, &s, &err);
+	streamed = read_streamed(&file, &stream_err);
+	if (!whole)
 		snapshot_free(s);
+	/* both or none; but a stream takes no window of gigabytes */
+	if (!whole != !streamed && !(streamed && strstr(stream_err.text, "unpacked length")))
+		abort();
 	snapshot_file_close(&file);
 }
 
