@@ -103,7 +103,7 @@ finish_program() { # NAME: closes its input, returns its status
 	wait "${PID[$1]}"
 }
 # The process that NAME's `heapstory run` traces.
-traced_pid() { pgrep -P "${PID[$1]}" | head -n 1; }
+traced_pid() { ps -o pid=,comm= --ppid "${PID[$1]}" | awk '$2 != "heapstory-group" { print $1; exit }'; }
 
 # truth PROGRAM [OPTION]...: its TRUTH lines hold (tests/tools/truth.py)
 truth() {

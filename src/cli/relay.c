@@ -7,6 +7,7 @@
  */
 #include "cli/relay.h"
 
+#include "cli/witness.h"
 #include "util/error.h"
 
 #include <errno.h>
@@ -41,14 +42,21 @@ static uint64_t now_ms(void)
 }
 
 /*
- * By another process: si_pid is not asked, it is 0 where the sender lives outside a container. The
+ * Whether the program is to get it from us: somebody sent it, and not to the program as well.
+ * si_pid says little about who, it is 0 where the sender lives outside a container; but the
  * child's own signals to the group have reached it already.
  */
-static bool was_sent(const siginfo_t *info)
+static bool is_to_pass(int sig, const siginfo_t *info)
 {
+	bool to_group = witness_saw(sig); /* asked for each signal, whoever sent it */
+
+	if (sig == SIGALRM && info->si_code == SI_KERNEL)
+		return true; /* perl -e 'alarm 9; exec @ARGV' heapstory run … */
 	if (info->si_code != SI_USER && info->si_code != SI_QUEUE && info->si_code != SI_TKILL)
 		return false;
-	return info->si_pid != relay.child && info->si_pid != getpid();
+	if (sig == SIGCONT && !relay.child_stopped)
+		return false;
+	return !to_group && info->si_pid != relay.child && info->si_pid != getpid();
 }
 
 static void pass_on(int sig, const siginfo_t *info)
@@ -70,29 +78,12 @@ static void on_signal(int sig, siginfo_t *info, void *context)
 	ssize_t n;
 
 	(void)context;
-	switch (sig) {
-	case SIGCHLD:
-		break;
-	case SIGTSTP:
-	case SIGTTIN:
-	case SIGTTOU:
+	if (sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU) {
 		relay.stop_signal = sig;
 		relay.stop_ms = now_ms();
-		if (was_sent(info))
-			pass_on(sig, info);
-		break;
-	case SIGCONT:
-		if (relay.child_stopped && was_sent(info))
-			pass_on(sig, info);
-		break;
-	case SIGALRM: /* perl -e 'alarm 9; exec @ARGV' heapstory run … */
-		if (was_sent(info) || info->si_code == SI_KERNEL)
-			pass_on(sig, info);
-		break;
-	default:
-		if (was_sent(info))
-			pass_on(sig, info);
 	}
+	if (sig != SIGCHLD && is_to_pass(sig, info))
+		pass_on(sig, info);
 	n = write(relay.wake, &one, sizeof(one));
 	(void)n; /* full: then it wakes all the same */
 	errno = saved;
@@ -114,7 +105,8 @@ int relay_start(pid_t child, const sigset_t *mask, struct hs_error *err)
 	if (relay.wake < 0)
 		return hs_error_system(err, "make", "eventfd");
 	relay.child = child;
-	sigemptyset(&action.sa_mask);
+	witness_start(); /* after the child: what it has seen, the child has */
+	sigfillset(&action.sa_mask); /* one question to the witness at a time */
 	for (int sig = 1; sig <= SIGRTMAX; sig++) {
 		if (is_fault(sig) || sigaction(sig, NULL, &old))
 			continue; /* SIGKILL, SIGSTOP, those of the C library */
