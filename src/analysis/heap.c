@@ -4,6 +4,7 @@
  */
 #include "analysis/heap.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ struct heap_sums {
 	uint64_t *stack_count;
 	uint64_t *largest; /* by row: size of its largest block */
 	size_t alloc_rows, alloc_largest;
+	uint64_t from_ms, to_ms; /* the recorded life */
 };
 
 static struct heap_row *row_of(struct heap *h, struct heap_sums *sums, uint32_t group)
@@ -40,6 +42,7 @@ static void add_block(struct heap *h, struct heap_sums *sums, const struct snap_
 	row->count++;
 	row->bytes += b->size;
 	row->usable += b->usable;
+	spread_add(&row->spread, b->birth_ms, sums->from_ms, sums->to_ms);
 	if (row->count == 1 || b->size > sums->largest[group]) {
 		sums->largest[group] = b->size;
 		row->stack = b->stack;
@@ -111,6 +114,8 @@ void heap_build(struct heap *ret, struct names *names, const struct filter *filt
 	memset(ret, 0, sizeof(*ret));
 	ret->grouping = grouping_new(options);
 	grouping_add(ret->grouping, names);
+	sums.from_ms = s->coverage.since_ms;
+	sums.to_ms = s->taken_ms > sums.from_ms ? s->taken_ms : sums.from_ms + 1;
 	sums.stack_bytes = xcalloc(s->nr_stacks + 1, sizeof(uint64_t));
 	sums.stack_count = xcalloc(s->nr_stacks + 1, sizeof(uint64_t));
 	filter_side_init(&side, filter, names, options->now_ms);
@@ -199,5 +204,50 @@ size_t heap_order_by_zone(struct heap *h, struct heap_zone **ret_zones)
 	free(of);
 	h->rows = rows;
 	*ret_zones = zones;
+	return nr;
+}
+
+/* ---- suspects ---------------------------------------------------------------------------- */
+
+/* A shorter life says nothing: all of it is the start. */
+#define SUSPECT_LIFE_MS 1000u
+#define SUSPECT_SPREAD	0.5
+
+struct suspect {
+	size_t row;
+	unsigned int tenths;
+	uint64_t bytes;
+};
+
+static int most_suspicious(const void *a, const void *b)
+{
+	const struct suspect *x = a, *y = b;
+
+	if (x->tenths != y->tenths)
+		return x->tenths > y->tenths ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return (x->row > y->row) - (x->row < y->row);
+}
+
+size_t heap_suspects(const struct heap *h, const struct snapshot *s, size_t **ret)
+{
+	struct suspect *suspects = xcalloc(h->nr_rows + 1, sizeof(*suspects));
+	bool lived = s->taken_ms >= s->coverage.since_ms + SUSPECT_LIFE_MS;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < h->nr_rows && lived; i++) {
+		const struct heap_row *row = &h->rows[i];
+		double spread = spread_value(&row->spread);
+
+		if (row->count >= SUSPECT_COUNT && spread >= SUSPECT_SPREAD)
+			suspects[nr++] =
+				(struct suspect){i, (unsigned int)(spread * 10 + 0.5), row->bytes};
+	}
+	qsort(suspects, nr, sizeof(*suspects), most_suspicious);
+	*ret = xcalloc(nr + 1, sizeof(**ret));
+	for (size_t i = 0; i < nr; i++)
+		(*ret)[i] = suspects[i].row;
+	free(suspects);
 	return nr;
 }

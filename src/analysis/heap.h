@@ -9,9 +9,11 @@
 #include <stdint.h>
 
 #include "analysis/group.h"
+#include "analysis/spread.h"
 
 struct filter;
 struct names;
+struct snapshot;
 
 /* What rows are ordered by, largest first. Rows that are equal in it are ordered by key. */
 enum sort_by {
@@ -26,6 +28,7 @@ struct heap_row {
 	uint64_t count, bytes, usable;
 	uint32_t stack; /* the one with the most bytes, or of the largest block */
 	uint32_t nr_stacks; /* with live blocks; 0 where the group says nothing of stacks */
+	struct spread spread; /* of births over the life that was recorded */
 };
 
 /* count, bytes and usable are the sums of all rows. */
@@ -52,5 +55,14 @@ struct heap_zone {
  * their order within a zone. Returns the number of zones; the caller frees *ret_zones.
  */
 size_t heap_order_by_zone(struct heap *heap, struct heap_zone **ret_zones);
+
+/*
+ * Rows whose blocks were made all through the recorded life, as those are that leak: at least
+ * SUSPECT_COUNT blocks, spread over half of it, and a life of a second or more. The widest spread
+ * first, to a tenth, then the most bytes. Returns how many; the caller frees *ret, their places in
+ * heap->rows.
+ */
+#define SUSPECT_COUNT 10u
+size_t heap_suspects(const struct heap *heap, const struct snapshot *snapshot, size_t **ret);
 
 #endif

@@ -4,7 +4,8 @@
  *
  * Growth is a significant slope of a series that has not bent off. Two windows are tried, all of it
  * and the last half: a program that loads its data and then leaks has bent off as a whole and still
- * grows in the last half.
+ * grows in the last half. Where the measurements are not evenly apart there are two clocks, time and
+ * the number of the measurement: what is taken after each round of work grows by the second.
  */
 #include "analysis/trend_shape.h"
 
@@ -27,6 +28,7 @@
 
 #define MIN_WINDOW  6u
 #define WHOLE_SHARE 0.9 /* of the error probability; the last half has the rest */
+#define UNEVEN	    0.02 /* so much may an interval differ from the mean one */
 
 /* So much better than a line, in units of twice the log likelihood, is another curve believed. */
 #define BEND_EVIDENCE 8.0
@@ -45,16 +47,19 @@
 #define PATIENCE   1.5 /* so much longer than expected may a level last */
 #define MANY_STEPS 5u
 
+/* A part of the measurements, seen by a clock. */
 struct window {
 	size_t from, n;
-	double share;
+	double share; /* of the error probability */
+	const double *clock; /* of all measurements */
 	struct trend_design *design;
 };
 
 struct trend_times {
 	size_t n;
 	double *s;
-	struct window windows[2];
+	double *number; /* 0, 1, 2, ... */
+	struct window windows[4];
 	size_t nr_windows; /* 0: too few for a test */
 };
 
@@ -76,33 +81,60 @@ const char *trend_confidence_name(enum trend_confidence confidence)
 	return names[confidence];
 }
 
-static void add_window(struct trend_times *t, size_t from, double share)
+static void add_window(struct trend_times *t, size_t from, const double *clock, double share)
 {
 	struct window *w = &t->windows[t->nr_windows++];
 
 	w->from = from;
 	w->n = t->n - from;
 	w->share = share;
-	w->design = trend_design_new(t->s + from, w->n);
+	w->clock = clock;
+	w->design = trend_design_new(clock + from, w->n);
+}
+
+/* All of it, and the last half if that is enough for a test. */
+static void add_windows(struct trend_times *t, const double *clock, double share)
+{
+	size_t n = t->n, half = 0;
+
+	while (half < n && t->s[half] - t->s[0] < (t->s[n - 1] - t->s[0]) / 2)
+		half++;
+	if (!half || n - half < MIN_WINDOW) {
+		add_window(t, 0, clock, share);
+		return;
+	}
+	add_window(t, 0, clock, WHOLE_SHARE * share);
+	add_window(t, half, clock, (1 - WHOLE_SHARE) * share);
+}
+
+/* Whether a clock that counts measurements goes otherwise than time does. */
+static bool is_uneven(const double *s, size_t n)
+{
+	double mean = (s[n - 1] - s[0]) / (double)(n - 1);
+
+	for (size_t i = 1; i < n; i++)
+		if (fabs(s[i] - s[i - 1] - mean) > UNEVEN * mean)
+			return true;
+	return false;
 }
 
 struct trend_times *trend_times_new(const double *s, size_t n)
 {
 	struct trend_times *t = xcalloc(1, sizeof(*t));
-	size_t half = 0;
 
 	t->n = n;
 	t->s = xmallocarray(n, sizeof(*t->s));
+	t->number = xmallocarray(n, sizeof(*t->number));
 	memcpy(t->s, s, n * sizeof(*s));
+	for (size_t i = 0; i < n; i++)
+		t->number[i] = (double)i;
 	if (n < TREND_MIN_SURE)
 		return t;
-	while (half < n && s[half] - s[0] < (s[n - 1] - s[0]) / 2)
-		half++;
-	if (half && n - half >= MIN_WINDOW) {
-		add_window(t, 0, WHOLE_SHARE);
-		add_window(t, half, 1 - WHOLE_SHARE);
+	if (is_uneven(s, n)) {
+		add_windows(t, t->s, 0.5);
+		add_windows(t, t->number, 0.5);
 	} else {
-		add_window(t, 0, 1);
+		add_windows(t, t->s, 1);
 	}
 	return t;
 }
@@ -114,6 +146,7 @@ void trend_times_free(struct trend_times *t)
 	for (size_t i = 0; i < t->nr_windows; i++)
 		trend_design_free(t->windows[i].design);
 	free(t->s);
+	free(t->number);
 	free(t);
 }
 
@@ -399,7 +432,7 @@ static void look_at_window(const struct trend_times *t, const struct window *w, 
 	if (down < v->not_shrinking)
 		v->not_shrinking = down;
 	if (up < v->not_growing && value[t->n - 1] > value[w->from] &&
-	    is_new_ground(w, value, t->n) && !has_bent(t->s + w->from, value + w->from, w->n)) {
+	    is_new_ground(w, value, t->n) && !has_bent(w->clock + w->from, value + w->from, w->n)) {
 		v->not_growing = up;
 		v->from = w->from;
 	}

@@ -80,6 +80,24 @@ static json_t *order_by_zone(struct heap *h)
 	return list;
 }
 
+/* Rows whose blocks were made all through the life; none where groups are ages anyway. */
+static json_t *suspects_of(const struct heap *h, struct source *src, const struct read_options *o)
+{
+	json_t *list = json_array();
+	size_t *rows, nr = o->by == GROUP_AGE ? 0 : heap_suspects(h, src->snapshot, &rows);
+
+	for (size_t i = 0; i < nr && i < o->nr_rows; i++) {
+		const struct heap_row *row = &h->rows[rows[i]];
+		json_t *value = rows_heap(h, row, src->names);
+
+		json_object_set_new(value, "age_spread", json_real(spread_value(&row->spread)));
+		json_array_append_new(list, value);
+	}
+	if (o->by != GROUP_AGE)
+		free(rows);
+	return list;
+}
+
 static int print_groups(struct source *src, struct read_options *o, const struct heap_options *mine)
 {
 	struct group_options by = {o->by, mine->show_sizes, mine->zones, src->snapshot->taken_ms};
@@ -101,7 +119,7 @@ static int print_groups(struct source *src, struct read_options *o, const struct
 	};
 	struct report report;
 	struct heap heap;
-	json_t *totals, *coverage;
+	json_t *totals, *coverage, *suspects;
 	size_t nr;
 
 	if (mine->show_sizes)
@@ -117,11 +135,15 @@ static int print_groups(struct source *src, struct read_options *o, const struct
 	if (o->by == GROUP_CLASS || o->filter.has_class)
 		source_note_classes(src, coverage);
 	report_begin(&report, &style, "heap", &view, rows_target(src->snapshot), coverage, totals);
-	report_suspects(&report, json_null()); /* not looked for in this version */
+	suspects = suspects_of(&heap, src, o);
+	report_suspects(&report, json_incref(suspects));
 	nr = heap.nr_rows < o->nr_rows ? heap.nr_rows : o->nr_rows;
 	for (size_t i = 0; i < nr; i++)
 		report_row(&report, rows_heap(&heap, &heap.rows[i], src->names));
 	report_end(&report, heap.nr_rows - nr);
+	if (!style.json)
+		view_suspects(&report, suspects);
+	json_decref(suspects);
 	heap_release(&heap);
 	return EXIT_DONE;
 }

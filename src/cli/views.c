@@ -62,6 +62,49 @@ void view_zone_title(struct report *r, const json_t *row)
 	}
 }
 
+/* ---- suspects ---------------------------------------------------------------------------- */
+
+#define SHOWN_SUSPECTS 5u
+#define SUSPECT_WIDTH  27 /* of what is before the site */
+
+void view_suspects(struct report *r, const json_t *suspects)
+{
+	size_t width = r->style.width > SUSPECT_WIDTH + 20 ? r->style.width - SUSPECT_WIDTH : 0;
+	size_t nr = json_array_size(suspects), i;
+	FILE *out = r->style.out;
+	const json_t *row;
+
+	if (!nr)
+		return;
+	fputc('\n', out);
+	text_wrapped(r,
+		     "Suspects: blocks of these were made all through the run and are still there, "
+		     "as blocks that leak are; 'heapstory trend' tells.",
+		     0);
+	fprintf(out, "%s%6s  %7s  %8s  SITE%s\n", text_colour(r, "bold"), "SPREAD", "BYTES",
+		"COUNT", text_colour(r, "reset"));
+	json_array_foreach(suspects, i, row)
+	{
+		const json_t *stack = json_object_get(row, "stack");
+		char bytes[UNITS_LEN], *chain;
+
+		if (i >= SHOWN_SUSPECTS)
+			break;
+		chain = json_array_size(stack)
+				? text_chain(r, stack, width)
+				: xstrdup(json_string_value(json_object_get(row, "key")));
+		fprintf(out, "%4.0f %%  %7s  %8" JSON_INTEGER_FORMAT "  %s\n",
+			100 * json_number_value(json_object_get(row, "age_spread")),
+			units_format_size((uint64_t)json_integer_value(json_object_get(row, "byte"
+											    "s")),
+					  bytes),
+			json_integer_value(json_object_get(row, "count")), chain);
+		free(chain);
+	}
+	if (nr > SHOWN_SUSPECTS)
+		fprintf(out, "(%zu more; --json has them)\n", nr - SHOWN_SUSPECTS);
+}
+
 /* ---- blocks ------------------------------------------------------------------------------ */
 
 void view_block(struct report *r, const json_t *row)

@@ -20,6 +20,9 @@ void view_zone_title(struct report *report, const json_t *row);
 /* Behind the rows of a diff: what its rules left out, from totals.ignored. */
 void view_ignored(struct report *report, const json_t *ignored);
 
+/* Behind the table of `heap`: the first of its suspects; nothing where there are none. */
+void view_suspects(struct report *report, const json_t *suspects);
+
 /* Beneath nothing: all of a row of `largest`. */
 void view_block(struct report *report, const json_t *row);
 

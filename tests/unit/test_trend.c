@@ -448,6 +448,12 @@ static void test_uneven_times(void **unused)
 		trend_look(times, x, &v);
 		trend_believe(times, &v, 1, &b);
 		nr_false += b.confidence > TREND_LOW;
+		/* by the round of work, whenever that is */
+		for (size_t i = 0; i < 20; i++)
+			x[i] = 1000 + 24 * (double)i;
+		trend_look(times, x, &v);
+		trend_believe(times, &v, 1, &b);
+		assert_string_equal(trend_confidence_name(b.confidence), "high");
 		trend_times_free(times);
 	}
 	print_message("uneven times, 500 series, seed 5: %zu leaks found, %zu of AR(1) 0.5 false\n",
