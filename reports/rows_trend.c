@@ -108,7 +108,7 @@ json_t *rows_trend(const struct trend *t, const struct trend_row *row, struct na
 
 	set(o, "key", report_string(group->key));
 	set(o, "kind", json_string("malloc"));
-	set(o, "class", json_null());
+	set(o, "class", group->is_class ? report_string(group->key) : json_null());
 	set(o, "zone", group->zone && *group->zone ? report_string(group->zone) : json_null());
 	set_growth(o, t, row);
 	set(o, "forecast", forecast_value(&row->limit, limit));

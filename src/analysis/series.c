@@ -10,6 +10,7 @@
 
 #include "analysis/snapshot.h"
 #include "util/alloc.h"
+#include "util/name_table.h"
 
 struct node_key {
 	uint64_t pc;
@@ -40,13 +41,25 @@ struct thread_entry {
 	UT_hash_handle hh;
 };
 
+struct word_key {
+	uint64_t address;
+	uint64_t module;
+};
+
+struct word_entry {
+	struct word_key key;
+	uint32_t nr;
+	UT_hash_handle hh;
+};
+
 struct series_tables {
 	struct node_entry *nodes; /* hash by key */
 	struct node_entry **entries; /* by node */
 	struct thread_entry *threads;
+	struct word_entry *words;
 	struct totals *totals; /* by stack */
 	size_t alloc_modules, alloc_nodes, alloc_entries, alloc_stacks, alloc_totals;
-	size_t alloc_threads, alloc_samples, alloc_changes;
+	size_t alloc_threads, alloc_words, alloc_samples, alloc_changes;
 };
 
 static uint32_t new_stack(struct series *s, uint32_t node)
@@ -87,6 +100,9 @@ void series_init(struct series *s)
 	s->all->threads = xgrow(NULL, &s->tables->alloc_threads, 1, sizeof(*s->all->threads));
 	s->all->threads[0] = (struct snap_thread){.tid = 0};
 	s->all->nr_threads = 1;
+	s->all->class_words = xgrow(NULL, &s->tables->alloc_words, 1, sizeof(*s->all->class_words));
+	s->all->class_words[0] = (struct snap_class_word){0, 0};
+	s->all->nr_class_words = 1;
 	new_node(s, &(struct snap_node){.pc = 0}, NULL);
 	new_stack(s, 0);
 }
@@ -95,6 +111,7 @@ void series_release(struct series *s)
 {
 	struct node_entry *n, *next_node;
 	struct thread_entry *t, *next_thread;
+	struct word_entry *w, *next_word;
 
 	if (!s->tables)
 		return;
@@ -105,6 +122,10 @@ void series_release(struct series *s)
 	HASH_ITER(hh, s->tables->threads, t, next_thread) {
 		HASH_DEL(s->tables->threads, t);
 		free(t);
+	}
+	HASH_ITER(hh, s->tables->words, w, next_word) {
+		HASH_DEL(s->tables->words, w);
+		free(w);
 	}
 	free(s->tables->entries);
 	free(s->tables->totals);
@@ -206,14 +227,47 @@ uint32_t series_stack(struct series *s, uint32_t node)
 	return entry->stack;
 }
 
-uint32_t *series_map_stacks(struct series *s, const struct snapshot *from)
+/* Names that are in the snapshot itself, those of places that have none here yet. */
+static void add_names(struct series *s, const struct snapshot *from, const uint32_t *modules)
+{
+	struct name_table *names = s->all->names;
+	size_t nr = from->names ? from->names->nr_places : 0;
+	bool *known = xcalloc(nr + 1, sizeof(*known));
+	const struct name_frame *frames;
+
+	/* all are looked up before any is added: the table is put in order for look-ups */
+	for (size_t i = 0; i < nr && names; i++) {
+		const struct name_table_place *place = &from->names->places[i];
+
+		known[i] = name_table_find(names, modules[place->module], place->address, &frames);
+	}
+	if (nr && !names)
+		names = s->all->names = xcalloc(1, sizeof(*names));
+	for (size_t i = 0; i < nr; i++) {
+		const struct name_table_place *place = &from->names->places[i];
+
+		if (!known[i] && place->nr_frames)
+			name_table_add(names, modules[place->module], place->address,
+				       &from->names->frames[place->first_frame], place->nr_frames);
+	}
+	free(known);
+}
+
+static uint32_t *map_modules(struct series *s, const struct snapshot *from)
 {
 	uint32_t *modules = xcalloc(from->nr_modules + 1, sizeof(*modules));
-	uint32_t *nodes = xcalloc(from->nr_nodes + 1, sizeof(*nodes));
-	uint32_t *stacks = xcalloc(from->nr_stacks + 1, sizeof(*stacks));
 
 	for (size_t i = 1; i < from->nr_modules; i++)
 		modules[i] = series_module(s, &from->modules[i]);
+	return modules;
+}
+
+uint32_t *series_map_stacks(struct series *s, const struct snapshot *from)
+{
+	uint32_t *modules = map_modules(s, from);
+	uint32_t *nodes = xcalloc(from->nr_nodes + 1, sizeof(*nodes));
+	uint32_t *stacks = xcalloc(from->nr_stacks + 1, sizeof(*stacks));
+
 	for (size_t i = 1; i < from->nr_nodes; i++) {
 		const struct snap_node *n = &from->nodes[i];
 
@@ -223,6 +277,7 @@ uint32_t *series_map_stacks(struct series *s, const struct snapshot *from)
 	}
 	for (size_t i = 1; i < from->nr_stacks; i++)
 		stacks[i] = series_stack(s, nodes[from->stacks[i].node]);
+	add_names(s, from, modules);
 	free(modules);
 	free(nodes);
 	return stacks;
@@ -258,6 +313,64 @@ uint32_t *series_map_threads(struct series *s, const struct snapshot *from)
 	for (size_t i = 1; i < from->nr_threads; i++)
 		threads[i] = thread_number(s, &from->threads[i]);
 	return threads;
+}
+
+static uint32_t word_number(struct series *s, uint32_t module, uint64_t address)
+{
+	struct snapshot *all = s->all;
+	struct word_entry *entry;
+	struct word_key key;
+
+	memset(&key, 0, sizeof(key));
+	key.address = address;
+	key.module = module;
+	HASH_FIND(hh, s->tables->words, &key, sizeof(key), entry);
+	if (entry)
+		return entry->nr;
+	entry = xcalloc(1, sizeof(*entry));
+	entry->key = key;
+	entry->nr = (uint32_t)all->nr_class_words;
+	HASH_ADD(hh, s->tables->words, key, sizeof(key), entry);
+	all->class_words = xgrow(all->class_words, &s->tables->alloc_words, all->nr_class_words + 1,
+				 sizeof(*all->class_words));
+	all->class_words[all->nr_class_words++] = (struct snap_class_word){module, address};
+	return entry->nr;
+}
+
+uint32_t *series_map_words(struct series *s, const struct snapshot *from)
+{
+	uint32_t *modules = map_modules(s, from);
+	uint32_t *words = xcalloc(from->nr_class_words + 1, sizeof(*words));
+
+	for (size_t i = 1; i < from->nr_class_words; i++)
+		words[i] = word_number(s, modules[from->class_words[i].module],
+				       from->class_words[i].address);
+	free(modules);
+	return words;
+}
+
+void series_map_init(struct series_map *map, struct series *s, const struct snapshot *from)
+{
+	map->stacks = series_map_stacks(s, from);
+	map->threads = series_map_threads(s, from);
+	map->words = series_map_words(s, from);
+}
+
+void series_map_release(struct series_map *map)
+{
+	free(map->stacks);
+	free(map->threads);
+	free(map->words);
+}
+
+struct snap_block series_block(const struct series_map *map, const struct snap_block *b)
+{
+	struct snap_block block = *b;
+
+	block.stack = map->stacks[b->stack];
+	block.thread = map->threads[b->thread];
+	block.class_word = map->words[b->class_word];
+	return block;
 }
 
 /* ---- samples ----------------------------------------------------------------------------- */
@@ -301,6 +414,7 @@ void series_add(struct series *s, const struct snapshot *from)
 	uint32_t *stacks = series_map_stacks(s, from);
 
 	free(series_map_threads(s, from)); /* from now on they have numbers */
+	free(series_map_words(s, from));
 	series_begin(s, from->start_after_ms + from->taken_ms);
 	for (size_t i = 0; i < from->nr_stacks; i++)
 		series_put(s, stacks[i], from->stacks[i].live_count, from->stacks[i].live_bytes);

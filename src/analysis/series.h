@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct snap_block;
 struct snap_module;
 struct snapshot;
 
@@ -30,7 +31,7 @@ struct series_sample {
 
 struct series {
 	/*
-	 * What the numbers below mean: modules, nodes, stacks, threads; no blocks, no totals. Who
+	 * What the numbers below mean: modules, nodes, stacks, threads, class words; no blocks, no totals. Who
 	 * and when is of the latest snapshot that was given to series_describe().
 	 */
 	struct snapshot *all;
@@ -56,9 +57,21 @@ uint32_t series_node(struct series *series, uint32_t parent, uint32_t module, ui
 /* The stack that ends in a node; 0 for node 0. */
 uint32_t series_stack(struct series *series, uint32_t node);
 
-/* The numbers here of a snapshot's own: by stack, by thread. Caller frees. */
+/* The numbers here of a snapshot's own: by stack, thread, class word. Caller frees. */
 uint32_t *series_map_stacks(struct series *series, const struct snapshot *snapshot);
 uint32_t *series_map_threads(struct series *series, const struct snapshot *snapshot);
+uint32_t *series_map_words(struct series *series, const struct snapshot *snapshot);
+
+/* All three, for series_block(). */
+struct series_map {
+	uint32_t *stacks, *threads, *words;
+};
+
+void series_map_init(struct series_map *map, struct series *series,
+		     const struct snapshot *snapshot);
+void series_map_release(struct series_map *map);
+/* A block of the snapshot with the numbers of the series. */
+struct snap_block series_block(const struct series_map *map, const struct snap_block *block);
 
 /* ---- samples, one after the other in the order of time ---- */
 

@@ -49,7 +49,8 @@ bool trend_needs_blocks(const struct group_options *options, const struct filter
 	bool by_stack = grouping_by_stack(grouping);
 
 	grouping_free(grouping);
-	return !by_stack || f->thread || f->min_size || f->has_older || f->has_younger;
+	return !by_stack || f->has_class || f->thread || f->min_size || f->has_older ||
+	       f->has_younger;
 }
 
 void trend_init(struct trend *t, const struct series *series, struct names *names,
@@ -174,20 +175,17 @@ void trend_add_series(struct trend *t)
 
 /* The block in the numbers of the series, its age counted to the trend's now. */
 static struct snap_block translated(const struct trend_work *w, const struct snap_block *b,
-				    const struct snapshot *s, const uint32_t *stacks,
-				    const uint32_t *threads)
+				    const struct snapshot *s, const struct series_map *map)
 {
-	struct snap_block block = *b;
+	struct snap_block block = series_block(map, b);
 	uint64_t age = s->taken_ms > b->birth_ms ? s->taken_ms - b->birth_ms : 0;
 
-	block.stack = stacks[b->stack];
-	block.thread = threads[b->thread];
 	block.birth_ms = w->options.now_ms > age ? w->options.now_ms - age : 0;
 	return block;
 }
 
 void trend_add_blocks(struct trend *t, size_t sample, const struct snapshot *s,
-		      const uint32_t *stacks, const uint32_t *threads)
+		      const struct series_map *map)
 {
 	struct trend_work *w = t->work;
 	uint64_t *largest = NULL;
@@ -195,7 +193,7 @@ void trend_add_blocks(struct trend *t, size_t sample, const struct snapshot *s,
 	bool last = sample + 1 == t->nr_samples;
 
 	for (size_t i = 0; i < s->nr_blocks; i++) {
-		struct snap_block b = translated(w, &s->blocks[i], s, stacks, threads);
+		struct snap_block b = translated(w, &s->blocks[i], s, map);
 		struct trend_row *row;
 		uint32_t group;
 
@@ -245,13 +243,13 @@ static struct trend_stairs stairs_of(const struct trend *t, const struct snapsho
 }
 
 void trend_add_latest(struct trend *t, const struct snapshot *s, struct names *own,
-		      const uint32_t *stacks, const uint32_t *threads)
+		      const struct series_map *map)
 {
 	struct trend_work *w = t->work;
 	uint64_t from = s->coverage.since_ms, to = s->taken_ms > from ? s->taken_ms : from + 1;
 
 	for (size_t i = 0; i < s->nr_blocks; i++) {
-		struct snap_block b = translated(w, &s->blocks[i], s, stacks, threads);
+		struct snap_block b = translated(w, &s->blocks[i], s, map);
 		const struct snap_block *block = &s->blocks[i];
 		struct trend_row *row;
 		struct trend_age *age;

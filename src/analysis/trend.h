@@ -17,6 +17,7 @@
 struct filter;
 struct names;
 struct series;
+struct series_map;
 struct snap_block;
 struct snapshot;
 
@@ -40,7 +41,8 @@ struct trend_row {
 	struct trend_view view;
 	struct trend_belief belief;
 	uint32_t stack; /* of the series: the one that gained most; 0: none */
-	uint32_t nr_stacks; /* that ever had live blocks; 0 where the group says nothing of stacks */
+	uint32_t
+		nr_stacks; /* that ever had live blocks; 0 where the group says nothing of stacks */
 	/* Of the snapshot given to trend_add_latest(): */
 	struct spread spread;
 	struct trend_age *ages; /* by group_age_of(); NULL: not looked at */
@@ -75,15 +77,12 @@ void trend_release(struct trend *trend);
 
 /* All samples of the series, by the totals of its stacks. Not where blocks are needed. */
 void trend_add_series(struct trend *trend);
-/*
- * Or sample by sample, a snapshot each, with its blocks. stacks, threads: the series' numbers of
- * those of the snapshot.
- */
+/* Or sample by sample, a snapshot each, with its blocks. */
 void trend_add_blocks(struct trend *trend, size_t sample, const struct snapshot *snapshot,
-		      const uint32_t *stacks, const uint32_t *threads);
+		      const struct series_map *map);
 /* What the blocks of one snapshot, the latest there is, tell of ages and lineages. */
 void trend_add_latest(struct trend *trend, const struct snapshot *snapshot, struct names *own,
-		      const uint32_t *stacks, const uint32_t *threads);
+		      const struct series_map *map);
 
 /* Judges and orders. limit_bytes 0: no forecast. */
 void trend_finish(struct trend *trend, uint64_t limit_bytes);

@@ -11,6 +11,7 @@
 #include "analysis/names.h"
 #include "analysis/snapshot.h"
 #include "analysis/trend.h"
+#include "cli/bake.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/progress.h"
@@ -289,6 +290,8 @@ static json_t *coverage_of(struct job *job)
 	if (!job->latest)
 		rows_add_note(o, "the snapshots are gone: ages and lineages are not known");
 	source_note_names(&job->all, o);
+	if (job->latest && (job->options->by == GROUP_CLASS || job->options->filter.has_class))
+		source_note_classes(&job->latest_names, o);
 	return o;
 }
 
@@ -346,12 +349,11 @@ static struct group_options groups_of(const struct job *job)
 
 static void add_blocks_of(struct job *job, size_t sample, const struct snapshot *s)
 {
-	uint32_t *stacks = series_map_stacks(&job->series, s);
-	uint32_t *threads = series_map_threads(&job->series, s);
+	struct series_map map;
 
-	trend_add_blocks(&job->trend, sample, s, stacks, threads);
-	free(stacks);
-	free(threads);
+	series_map_init(&map, &job->series, s);
+	trend_add_blocks(&job->trend, sample, s, &map);
+	series_map_release(&map);
 }
 
 /* Adds each snapshot with its blocks, for groups and filters that look at these. */
@@ -377,15 +379,13 @@ static int add_blocks(struct job *job, struct hs_error *err)
 
 static void add_latest(struct job *job)
 {
-	uint32_t *stacks, *threads;
+	struct series_map map;
 
 	if (!job->latest)
 		return;
-	stacks = series_map_stacks(&job->series, job->latest);
-	threads = series_map_threads(&job->series, job->latest);
-	trend_add_latest(&job->trend, job->latest, job->latest_names.names, stacks, threads);
-	free(stacks);
-	free(threads);
+	series_map_init(&map, &job->series, job->latest);
+	trend_add_latest(&job->trend, job->latest, job->latest_names.names, &map);
+	series_map_release(&map);
 }
 
 static int read_all(struct job *job, const struct trend_options *mine,
@@ -394,6 +394,7 @@ static int read_all(struct job *job, const struct trend_options *mine,
 	struct read_options *o = job->options;
 	struct group_options by = {o->by, false, false, 0};
 	bool need_blocks = trend_needs_blocks(&by, &o->filter);
+	struct series_map map;
 	int ret;
 
 	progress_start();
@@ -405,10 +406,11 @@ static int read_all(struct job *job, const struct trend_options *mine,
 	if (ret)
 		return ret;
 	if (job->latest) {
+		bake_jit(job->latest);
 		series_describe(&job->series, job->latest);
-		/* its stacks and threads have to have numbers before names are made for them */
-		free(series_map_stacks(&job->series, job->latest));
-		free(series_map_threads(&job->series, job->latest));
+		/* its own have to have numbers before names are made for them */
+		series_map_init(&map, &job->series, job->latest);
+		series_map_release(&map);
 		source_name(&job->latest_names, job->latest, symbolizer);
 	}
 	job->limit = find_limit(mine, job->series.all);

@@ -70,7 +70,7 @@ for by in site stack function module zone; do
 		sys.exit(not rows(sys.argv[1]) == rows(sys.argv[2]) == rows(sys.argv[3]))
 	END
 done
-for by in thread size age; do
+for by in class thread size age; do
 	heapstory trend files --by $by -n all --json >$by.json
 	check_json $by.json '[sum(r["bytes"][i] for r in j["rows"]) for i in range(len(j["totals"]["at_s"]))] == j["totals"]["bytes"]'
 done

@@ -314,12 +314,11 @@ static void build(struct twelve *t, enum group_by by, bool blocks, struct trend 
 
 	trend_init(ret, &t->series, t->names, &filter, &options);
 	for (size_t i = 0; i < 12 && blocks; i++) {
-		uint32_t *stacks = series_map_stacks(&t->series, t->snapshots[i]);
-		uint32_t *threads = series_map_threads(&t->series, t->snapshots[i]);
+		struct series_map map;
 
-		trend_add_blocks(ret, i, t->snapshots[i], stacks, threads);
-		free(stacks);
-		free(threads);
+		series_map_init(&map, &t->series, t->snapshots[i]);
+		trend_add_blocks(ret, i, t->snapshots[i], &map);
+		series_map_release(&map);
 	}
 	if (!blocks)
 		trend_add_series(ret);
