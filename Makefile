@@ -64,7 +64,7 @@ unit_help_obj := $(unit_help_src:%.c=$(O)/obj/tool/%.o)
 unit_bin := $(unit_src:tests/unit/%.c=$(O)/unit/%)
 fuzz_bin := $(fuzz_src:tests/fuzz/%.c=$(O)/fuzz/%)
 
-.PHONY: aarch64 clean-aarch64 all help check check-layers check-headers check-imports unit programs fuzz fuzz-build lint \
+.PHONY: test-large aarch64 clean-aarch64 all help check check-layers check-headers check-imports unit programs fuzz fuzz-build lint \
 	format install uninstall clean deps deps-build demo test bench
 .DEFAULT_GOAL := all
 .SECONDARY:
@@ -228,6 +228,14 @@ test: deps
 	$(Q)$(MAKE) --no-print-directory all unit programs aarch64
 	$(Q)tests/run --build $(O)
 
+## test-large     look-ups in a Java virtual machine's debug information (a download of 300 MB)
+test-large: deps
+	$(Q)$(call install_missing,openjdk-17-jre-headless openjdk-17-dbg)
+	$(Q)$(MAKE) --no-print-directory all $(P)/sym_driver $(P)/sym_shapes $(P)/seed_idleak
+	$(Q)SYMBOLS_LARGE=$$(dpkg -L openjdk-17-jre-headless | grep /server/libjvm.so$$) && \
+		tests/tools/inlines.py $(P)/sym_driver $$SYMBOLS_LARGE 10000 build/test-large.txt llvm && \
+		tests/bench/symbols 3 $$SYMBOLS_LARGE
+
 ## check          the fast part: unit tests, layers, headers, imports
 check: all unit check-layers check-headers check-imports
 	$(Q)tests/run --build $(O) 'unit/*'
@@ -274,9 +282,10 @@ format:
 	clang-format -i $(wildcard src/*/*.[ch] symbolizer/*.[ch] reports/*.[ch] tests/unit/*.[ch] \
 		tests/programs/*.[ch] tests/fuzz/*.[ch])
 
-## bench          cost beside heaptrack (tests/bench)
-bench: all
+## bench          cost beside heaptrack, look-ups beside llvm-symbolizer (tests/bench)
+bench: all $(P)/sym_driver $(P)/sym_shapes $(P)/seed_idleak
 	$(Q)tests/bench/run
+	$(Q)tests/bench/symbols
 
 ## demo           a program that grows without a leak, and how one finds why (under a minute)
 demo: deps-build

@@ -211,6 +211,8 @@ void line_table_init(struct line_table *table, const struct line_source *source,
 	run(&machine, &program, source->max_bytes / sizeof(struct line_row), limit);
 	if (machine.open) /* without an end nobody knows how far its last row reaches */
 		table->nr_rows = machine.sequence.first;
+	table->alloc_rows = table->nr_rows + 1;
+	table->rows = xreallocarray(table->rows, table->alloc_rows, sizeof(*table->rows));
 	if (table->nr_sequences > 1)
 		qsort(table->sequences, table->nr_sequences, sizeof(*table->sequences), by_end);
 	for (i = table->nr_sequences; i-- > 0; ) {

@@ -219,18 +219,20 @@ static void heap_pop(struct heap *heap)
 
 static void add_piece(struct range_map *map, uint64_t start, uint32_t owner)
 {
-	struct range_piece *last = map->nr ? &map->pieces[map->nr - 1] : NULL;
-
-	if (last && last->owner == owner)
+	if (map->nr && map->owners[map->nr - 1] == owner)
 		return;
-	if (last && last->start == start) {
-		last->owner = owner;
-		if (map->nr > 1 && last[-1].owner == owner)
+	if (map->nr && map->starts[map->nr - 1] == start) {
+		map->owners[map->nr - 1] = owner;
+		if (map->nr > 1 && map->owners[map->nr - 2] == owner)
 			map->nr--;
 		return;
 	}
-	map->pieces = xgrow(map->pieces, &map->alloc, map->nr + 1, sizeof(*map->pieces));
-	map->pieces[map->nr++] = (struct range_piece){ start, owner };
+	if (map->nr == map->alloc) {
+		map->starts = xgrow(map->starts, &map->alloc, map->nr + 1, sizeof(*map->starts));
+		map->owners = xreallocarray(map->owners, map->alloc, sizeof(*map->owners));
+	}
+	map->starts[map->nr] = start;
+	map->owners[map->nr++] = owner;
 }
 
 /* Ends what is over before `until`, and gives the space in between to what is still open. */
@@ -266,11 +268,15 @@ void range_map_init(struct range_map *map, struct ranges *ranges)
 	}
 	close_ranges(map, &heap, UINT64_MAX);
 	free(heap.all);
+	map->alloc = map->nr + 1;
+	map->starts = xreallocarray(map->starts, map->alloc, sizeof(*map->starts));
+	map->owners = xreallocarray(map->owners, map->alloc, sizeof(*map->owners));
 }
 
 void range_map_release(struct range_map *map)
 {
-	free(map->pieces);
+	free(map->starts);
+	free(map->owners);
 	memset(map, 0, sizeof(*map));
 }
 
@@ -281,10 +287,10 @@ uint32_t range_map_find(const struct range_map *map, uint64_t address)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (map->pieces[middle].start <= address)
+		if (map->starts[middle] <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low ? map->pieces[low - 1].owner : RANGE_NOBODY;
+	return low ? map->owners[low - 1] : RANGE_NOBODY;
 }

@@ -46,18 +46,16 @@ bool range_address(const struct range_source *source, const struct dwarf_unit *u
 void ranges_read(struct ranges *ranges, const struct range_source *source,
 		 const struct dwarf_unit *unit, struct form_value value, uint32_t owner);
 
-/* One piece of the address space: from start to the next one's start owner has it. */
-struct range_piece {
-	uint64_t start;
-	uint32_t owner;                 /* RANGE_NOBODY: a gap */
-};
-
 #define RANGE_NOBODY UINT32_MAX
 
+/* The address space in pieces: owners[i] has it from starts[i] to the next start. */
 struct range_map {
-	struct range_piece *pieces;     /* ascending */
+	uint64_t *starts;               /* ascending */
+	uint32_t *owners;               /* RANGE_NOBODY: a gap */
 	size_t nr, alloc;
 };
+
+#define RANGE_PIECE_BYTES (sizeof(uint64_t) + sizeof(uint32_t))
 
 /*
  * Lays the ranges out flat: where several have an address, the highest owner gets it. Sorts

@@ -23,6 +23,7 @@
 
 struct level {
 	uint32_t scope, place;  /* SCOPE_NONE: in no function, in no place */
+	bool idle;              /* scope is of this level and has no code of its own */
 };
 
 struct scan {
@@ -85,9 +86,9 @@ static void read_function(struct scan *s, const struct abbrev *abbrev, struct fu
 	}
 }
 
-static uint32_t clamp32(uint64_t value)
+static uint32_t clamped(uint64_t value, uint32_t max)
 {
-	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+	return value < max ? (uint32_t)value : max;
 }
 
 static bool address_of(const struct scan *s, struct form_value v, uint64_t *ret)
@@ -125,9 +126,9 @@ static uint32_t add_scope(struct scan *s, const struct function *f, uint64_t die
 		.die = die,
 		/* A function inside another one is not a part of it. */
 		.parent = inlined && s->depth ? s->levels[s->depth - 1].scope : SCOPE_NONE,
-		.call_file = clamp32(f->call_file),
-		.call_line = clamp32(f->call_line),
-		.call_column = clamp32(f->call_column),
+		.call_file = clamped(f->call_file, UINT32_MAX),
+		.call_line = clamped(f->call_line, UINT32_MAX),
+		.call_column = clamped(f->call_column, (1u << 30) - 1),
 		.inlined = inlined,
 	};
 	/* One DIE for all places where it is inlined; a function's own may have a name of its own. */
@@ -226,15 +227,24 @@ static uint32_t add_place(struct scan *s, uint64_t die, uint32_t tag, uint32_t p
 	return (uint32_t)t->nr_places++;
 }
 
+/* Most functions are only declared, or all that is left of them is inlined: nobody is in those. */
+static void drop_idle(struct scan *s, const struct level *level)
+{
+	if (level->idle && level->scope == s->tree->nr - 1)
+		s->tree->nr--;
+}
+
 /* One DIE; goes one level down if it has children that are read. */
 static void scan_die(struct scan *s, const struct abbrev *abbrev, uint64_t die)
 {
-	struct level level = { SCOPE_NONE, SCOPE_NONE };
+	struct level level = { SCOPE_NONE, SCOPE_NONE, false };
 	bool places = s->source->with_places;
 	uint64_t sibling = 0;
+	size_t nr_ranges;
 
 	if (s->depth)
 		level = s->levels[s->depth - 1];
+	level.idle = false;
 	if (places && is_place(abbrev->tag))
 		level.place = add_place(s, die, abbrev->tag, level.place);
 	if (abbrev->tag == DW_TAG_subprogram || abbrev->tag == DW_TAG_inlined_subroutine) {
@@ -243,14 +253,18 @@ static void scan_die(struct scan *s, const struct abbrev *abbrev, uint64_t die)
 		read_function(s, abbrev, &f);
 		if (s->c.bad)
 			return;
+		nr_ranges = s->ranges.nr;
 		level.scope = add_scope(s, &f, die, abbrev->tag == DW_TAG_inlined_subroutine);
+		level.idle = s->ranges.nr == nr_ranges;
 	} else if (abbrev->size >= 0 && !(abbrev->sibling && abbrev->children)) {
 		dwarf_skip(&s->c, (uint64_t)abbrev->size);
 	} else {
 		skip_values(s, abbrev, &sibling);
 	}
-	if (!abbrev->children)
+	if (!abbrev->children) {
+		drop_idle(s, &level);
 		return;
+	}
 	if (sibling && !(places && is_place(abbrev->tag)) && !may_hold_code(abbrev->tag) &&
 	    jump(s, sibling))
 		return;
@@ -262,7 +276,7 @@ static bool too_large(const struct scan *s)
 {
 	return s->tree->nr * sizeof(struct scope) +
 		s->tree->nr_places * sizeof(struct scope_place) +
-		s->ranges.nr * (sizeof(struct range) + 2 * sizeof(struct range_piece)) >
+		s->ranges.nr * (sizeof(struct range) + 2 * RANGE_PIECE_BYTES) >
 		s->source->max_bytes;
 }
 
@@ -279,6 +293,7 @@ static bool scan_all(struct scan *s, struct time_limit *limit)
 			if (s->depth <= 1)
 				break; /* the unit's own end, or padding behind it */
 			s->depth--;
+			drop_idle(s, &s->levels[s->depth]);
 			continue;
 		}
 		abbrev = abbrev_find(s->source->abbrevs, code);
@@ -304,11 +319,15 @@ bool scope_tree_init(struct scope_tree *tree, const struct scan_source *source,
 		return false;
 	s.c = dwarf_cursor_at(source->info, unit->die);
 	s.c.end = source->info.data + unit->end;
-	s.ranges.max = source->max_bytes / (sizeof(struct range) + 2 * sizeof(struct range_piece));
+	s.ranges.max = source->max_bytes / (sizeof(struct range) + 2 * RANGE_PIECE_BYTES);
 	whole = scan_all(&s, limit);
 	range_map_init(&tree->map, &s.ranges);
 	ranges_release(&s.ranges);
 	free(s.levels);
+	tree->scopes = xreallocarray(tree->scopes, tree->nr + 1, sizeof(*tree->scopes));
+	tree->places = xreallocarray(tree->places, tree->nr_places + 1, sizeof(*tree->places));
+	tree->alloc = tree->nr + 1;
+	tree->alloc_places = tree->nr_places + 1;
 	return whole;
 }
 
@@ -323,7 +342,7 @@ void scope_tree_release(struct scope_tree *tree)
 size_t scope_tree_size(const struct scope_tree *tree)
 {
 	return tree->alloc * sizeof(*tree->scopes) +
-		tree->map.alloc * sizeof(*tree->map.pieces) +
+		tree->map.alloc * RANGE_PIECE_BYTES +
 		tree->alloc_places * sizeof(*tree->places);
 }
 

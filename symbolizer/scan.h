@@ -24,9 +24,10 @@ struct time_limit;
 struct scope {
 	uint64_t die;           /* its own, or if it is inlined that of the abstract function */
 	uint32_t parent;        /* in scopes[]; SCOPE_NONE: it is outermost */
-	uint32_t call_file, call_line, call_column; /* where it was inlined */
-	bool inlined;
-	bool alt;               /* die is in the file that .gnu_debugaltlink names */
+	uint32_t call_file, call_line; /* where it was inlined */
+	uint32_t call_column : 30;
+	uint32_t inlined : 1;
+	uint32_t alt : 1;       /* die is in the file that .gnu_debugaltlink names */
 };
 
 /* A function, type or namespace, for the names of those in it. */

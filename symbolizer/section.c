@@ -23,7 +23,7 @@
 #endif
 
 #define HEAP_MAX ((size_t)4 << 20)      /* a larger section is inflated into a file */
-#define HEAP_TOTAL ((size_t)64 << 20)   /* all in memory; beyond it small ones go to files too */
+#define HEAP_TOTAL ((size_t)32 << 20)   /* all in memory; beyond it small ones go to files too */
 #define INFLATED_MAX (UINT64_C(16) << 30) /* a section that claims more is damaged */
 
 /* What inflated sections take of the memory now, of all files. */

@@ -25,7 +25,7 @@
 #include "util/buffer.h"
 #include "util/name_table.h"
 
-#define UNITS_MAX ((size_t)80 << 20)    /* bytes of what is kept of units */
+#define UNITS_MAX ((size_t)160 << 20)   /* bytes of what is kept of units */
 #define DEBUGDATA_MAX ((size_t)64 << 20) /* bytes that .gnu_debugdata may inflate to */
 
 /* An answer: frames is NULL where the address is unknown. */

@@ -28,11 +28,12 @@ static void check_tree(const struct scope_tree *t)
 			abort();
 	}
 	for (size_t i = 0; i < t->map.nr; i++) {
-		const struct range_piece *p = &t->map.pieces[i];
-		const struct scope *found = scope_tree_find(t, p->start);
+		const uint64_t *start = &t->map.starts[i];
+		const uint32_t *owner = &t->map.owners[i];
+		const struct scope *found = scope_tree_find(t, *start);
 
-		if ((i && p[-1].start >= p->start) || (i && p[-1].owner == p->owner) ||
-		    (found ? found != &t->scopes[p->owner] : p->owner != RANGE_NOBODY))
+		if ((i && start[-1] >= *start) || (i && owner[-1] == *owner) ||
+		    (found ? found != &t->scopes[*owner] : *owner != RANGE_NOBODY))
 			abort();
 	}
 }

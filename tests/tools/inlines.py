@@ -14,6 +14,7 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 
 driver, path, count, details = sys.argv[1], os.path.realpath(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
 with_eu = 'llvm' not in sys.argv[5:]
@@ -22,7 +23,12 @@ EU_MOST = 10000 if '/usr/lib/' in path and os.path.getsize(path) < 1 << 24 else 
 
 
 def out(*command, stdin=None):
-    return subprocess.run(command, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    with tempfile.TemporaryDirectory() as cache: # nothing that was found before
+        return run(command, stdin, dict(os.environ, XDG_CACHE_HOME=cache))
+
+
+def run(command, stdin, env):
+    return subprocess.run(command, input=stdin, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                           errors='replace').stdout
 
 

@@ -68,8 +68,8 @@ static void test_range_map(void **state)
 			assert_int_equal(range_map_find(&map, address),
 					 owner_of(copy, ranges.nr, address));
 		for (size_t i = 1; i < map.nr; i++)
-			assert_true(map.pieces[i].start > map.pieces[i - 1].start &&
-				    map.pieces[i].owner != map.pieces[i - 1].owner);
+			assert_true(map.starts[i] > map.starts[i - 1] &&
+				    map.owners[i] != map.owners[i - 1]);
 		range_map_release(&map);
 		ranges_release(&ranges);
 	}
