@@ -22,7 +22,6 @@
  * No hook changes errno by itself: what is called while recording makes no libc call that fails.
  */
 #include "tracer/boot.h"
-#include "tracer/index.h"
 #include "tracer/lifecycle.h"
 #include "tracer/module.h"
 #include "tracer/real.h"
@@ -97,10 +96,9 @@ static void born(const struct unwind_regs *regs, void *p, size_t size, size_t us
 	if (t) {
 		struct block b = { (uintptr_t)p, size, usable, 0 };
 
-		index_prefetch((uintptr_t)p);
 		regs = outer_of(t, regs, &family);
 		b.family = family;
-		record_birth(t, &b, t->special & THREAD_DRAINING ? 0 : record_stack(t, regs));
+		record_birth(t, &b, regs);
 		tracer_leave(t);
 	}
 	errno = saved;

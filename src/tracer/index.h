@@ -9,7 +9,11 @@
 #ifndef HEAPSTORY_TRACER_INDEX_H
 #define HEAPSTORY_TRACER_INDEX_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#include "store/writer.h"
 
 /* Where a thread takes new nodes from: a piece of the store. Zeroed is ready. */
 struct index_supply {
@@ -19,16 +23,86 @@ struct index_supply {
 /* Makes the root, once. 0 or -ENOSPC. */
 long index_start(void);
 
-/* The slot of address, or NULL if there never was a block near it. A slot holds 0 or a number. */
-uint32_t *index_find(uint64_t address);
+/*
+ *      bits 47..36   root: 4096 references
+ *           35..27   middle: 512 references        128 MiB each
+ *           26..18   lower: 512 references         256 KiB each
+ *           17..12   pages: 64 pairs of references, one leaf for addresses that are a multiple
+ *                    of 16, one for those 8 above: some allocators have classes of 8 bytes
+ *           11..4    leaf: 256 record numbers
+ *
+ * A reference is the node's offset in the store in units of INDEX_UNIT. So a page of small blocks
+ * costs 1 KiB, and a single large block 1 KiB + 512 B, and 2 KiB per 128 MiB of address space.
+ */
+#define INDEX_UNIT 512u
 
-/* Has the slot of address fetched, if there is one: for use a little later. */
-void index_prefetch(uint64_t address);
+extern uint32_t *index_root;
+
+static inline bool index_covers(uint64_t address)
+{
+	return !(address & (~HS_RECORD_ADDRESS | 7));
+}
+
+/* The node that a reference names, NULL if there is none. */
+static inline uint32_t *index_node(const uint32_t *reference)
+{
+	uint64_t r = __atomic_load_n(reference, __ATOMIC_ACQUIRE);
+
+	return r ? (uint32_t *)(store.base + r * INDEX_UNIT) : NULL;
+}
+
+/* Places within the nodes. */
+static inline uint32_t *index_in_root(uint64_t address)
+{
+	return index_root + (address >> 36);
+}
+
+static inline uint32_t *index_in_middle(uint32_t *node, uint64_t address)
+{
+	return node + (address >> 27 & 511);
+}
+
+static inline uint32_t *index_in_lower(uint32_t *node, uint64_t address)
+{
+	return node + (address >> 18 & 511);
+}
+
+static inline uint32_t *index_in_pages(uint32_t *node, uint64_t address)
+{
+	return node + (address >> 12 & 63) * 2 + (address >> 3 & 1);
+}
+
+static inline uint32_t *index_in_leaf(uint32_t *node, uint64_t address)
+{
+	return node + (address >> 4 & 255);
+}
+
+/* The slot of address, or NULL if there never was a block near it. A slot holds 0 or a number. */
+static inline uint32_t *index_find(uint64_t address)
+{
+	uint32_t *p;
+
+	if (__builtin_expect(!index_covers(address), 0))
+		return NULL;
+	p = index_node(index_in_root(address));
+	p = p ? index_node(index_in_middle(p, address)) : NULL;
+	p = p ? index_node(index_in_lower(p, address)) : NULL;
+	p = p ? index_node(index_in_pages(p, address)) : NULL;
+	return p ? index_in_leaf(p, address) : NULL;
+}
+
+/* Slow path of index_make(). */
+uint32_t *index_add(struct index_supply *supply, uint64_t address);
 
 /*
  * The slot of address, made if need be. NULL if there is no room, or the address is above 48 bits
  * or not a multiple of 8.
  */
-uint32_t *index_make(struct index_supply *supply, uint64_t address);
+static inline uint32_t *index_make(struct index_supply *supply, uint64_t address)
+{
+	uint32_t *slot = index_find(address);
+
+	return __builtin_expect(slot != NULL, 1) ? slot : index_add(supply, address);
+}
 
 #endif

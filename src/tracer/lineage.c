@@ -57,17 +57,6 @@ static uint32_t lineage_take(struct thread *t, bool is_long)
 	return pop_shared(is_long);
 }
 
-uint64_t lineage_pack(uint64_t size, uint64_t usable)
-{
-	uint64_t slack = usable - size;
-
-	if (size > HS_SIZE_MAX)
-		size = HS_SIZE_MAX;
-	if (slack > HS_SLACK_MAX)
-		slack = HS_SLACK_MAX;
-	return size | slack << HS_SIZE_BITS;
-}
-
 /* Atomic, because a thread that lost the race for a free lineage may just be reading its link. */
 static void set_birth(struct hs_lineage_head *l, uint32_t birth)
 {

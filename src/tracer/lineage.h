@@ -27,7 +27,16 @@ static inline struct hs_lineage_head *lineage_head(const struct hs_record *r)
 bool lineage_start(struct thread *t, struct hs_record *r, uint64_t size, uint64_t usable);
 
 /* The size field of a record: saturated where the block is too large for it. */
-uint64_t lineage_pack(uint64_t size, uint64_t usable);
+static inline uint64_t lineage_pack(uint64_t size, uint64_t usable)
+{
+	uint64_t slack = usable - size;
+
+	if (__builtin_expect(size > HS_SIZE_MAX, 0))
+		size = HS_SIZE_MAX;
+	if (__builtin_expect(slack > HS_SLACK_MAX, 0))
+		slack = HS_SLACK_MAX;
+	return size | slack << HS_SIZE_BITS;
+}
 
 /* True if a size field says that the true size is in the lineage alone. */
 static inline bool lineage_holds_size(uint64_t packed)

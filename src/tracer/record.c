@@ -24,7 +24,8 @@ static uint64_t address_of(const struct hs_record *r)
 	return r->word & HS_RECORD_ADDRESS;
 }
 
-uint32_t record_stack(struct thread *t, const struct unwind_regs *regs)
+/* Unwinds from regs; the number of the stack, 0 (counted) if none could be kept. */
+static uint32_t record_stack(struct thread *t, const struct unwind_regs *regs)
 {
 	uint32_t flags = 0, node, stack;
 
@@ -115,60 +116,75 @@ static void end_block_later(struct thread *t, uint32_t *slot, uint32_t nr, uint6
 	__builtin_prefetch(store_record(nr), 1);
 }
 
-/* The slot where a block at address goes; ends a block that lay there and whose free nobody saw. */
+/* The slot where a block at address goes, made and on its way to the cache; NULL (counted): none. */
 static uint32_t *slot_for(struct thread *t, uint64_t address)
 {
 	uint32_t *slot = index_make(&t->supply, address);
-	uint32_t old;
 
-	if (!slot) {
+	if (__builtin_expect(!slot, 0))
 		store_lost(store_recording() ? HS_LOST_ADDRESS : HS_LOST_STOPPED);
-		return NULL;
-	}
-	old = __atomic_load_n(slot, __ATOMIC_RELAXED);
+	else
+		__builtin_prefetch(slot, 1);
+	return slot;
+}
+
+/* Ends a block that lay at a slot that is now another's: nobody saw its free. */
+static inline void end_stale(struct thread *t, uint32_t *slot)
+{
+	uint32_t old = __atomic_load_n(slot, __ATOMIC_RELAXED);
+
 	if (__builtin_expect(old != 0, 0)) {
 		store_lost(HS_LOST_STALE);
 		end_block(t, slot, old);
 	}
-	return slot;
 }
 
-void record_birth(struct thread *t, const struct block *b, uint32_t stack)
+/* Room for a lineage that holds the size of a huge block; false (counted): none. */
+static __attribute__((noinline)) bool huge_birth(struct thread *t, struct hs_record *r, uint32_t nr,
+						 const struct block *b)
+{
+	if (lineage_start(t, r, b->size, b->usable))
+		return true;
+	pool_give(t, nr);
+	store_lost(HS_LOST_STOPPED);
+	return false;
+}
+
+void record_birth(struct thread *t, const struct block *b, const struct unwind_regs *regs)
 {
 	struct hs_record fresh;
-	uint32_t *slot, nr;
+	uint32_t *slot, stack, nr, tick;
 
 	if (__builtin_expect(t->special & THREAD_DRAINING || !store_recording(), 0)) {
 		if (!store_recording())
 			store_lost(HS_LOST_STOPPED);
 		return;
 	}
-	record_settle(t);
 	slot = slot_for(t, b->address);
 	if (!slot)
 		return;
+	stack = record_stack(t, regs);
+	record_settle(t);
 	nr = pool_take(t);
 	if (!nr) {
 		store_lost(HS_LOST_STOPPED);
 		return;
 	}
+	tick = now_tick();
 	fresh = (struct hs_record){
 		.word = b->address | (uint64_t)b->family << HS_RECORD_FAMILY_SHIFT,
 		.size = lineage_pack(b->size, b->usable),
 		.serial = (uint64_t)t->slot_nr << HS_SERIAL_SLOT_SHIFT | t->slot->next_serial++,
 		.stack = stack,
-		.birth = now_tick(),
+		.birth = tick,
 	};
-	if (__builtin_expect(lineage_holds_size(fresh.size), 0) &&
-	    !lineage_start(t, &fresh, b->size, b->usable)) {
-		pool_give(t, nr);
-		store_lost(HS_LOST_STOPPED);
+	if (__builtin_expect(lineage_holds_size(fresh.size), 0) && !huge_birth(t, &fresh, nr, b))
 		return;
-	}
+	end_stale(t, slot);
 	begin_op(t, HS_OP_BIRTH, stack, 0);
 	commit(store_record(nr), &fresh);
 	__atomic_store_n(slot, nr, __ATOMIC_RELAXED);
-	totals_birth(t, stack, b->size);
+	totals_birth(t, stack, b->size, tick);
 	t->newest = b->address;
 }
 
@@ -269,10 +285,12 @@ void record_resize_undo(struct thread *t, struct resize *r)
 	if (!r->nr)
 		return;
 	slot = slot_for(t, address_of(&r->copy));
-	if (slot)
+	if (slot) {
+		end_stale(t, slot);
 		put_back(t, r, slot);
-	else
+	} else {
 		record_resize_free(t, r);
+	}
 }
 
 /* An inner hook of the allocator's own realloc may have recorded the new place as a birth. */
@@ -288,28 +306,32 @@ static void drop_inner_birth(struct thread *t, uint64_t address)
 void record_resize_end(struct thread *t, struct resize *r, const struct block *b,
 		       const struct unwind_regs *regs)
 {
+	uint32_t old_stack = r->copy.stack, stack = old_stack, tick = 0, *slot;
 	uint64_t old_size;
-	uint32_t old_stack, stack, *slot;
 
 	drop_inner_birth(t, b->address);
 	if (!r->nr) {
-		record_birth(t, b, record_stack(t, regs));
+		record_birth(t, b, regs);
 		return;
 	}
-	old_stack = r->copy.stack;
+	slot = slot_for(t, b->address);
 	old_size = size_of(&r->copy);
 	stack_block_changed(address_of(&r->copy), old_size);
-	stack = b->size == old_size ? old_stack : record_stack(t, regs);
-	slot = slot_for(t, b->address);
+	if (b->size != old_size) {
+		stack = record_stack(t, regs);
+		tick = now_tick();
+	}
+	if (slot)
+		end_stale(t, slot);
 	begin_op(t, HS_OP_RESIZE, stack, old_stack);
 	if (!slot || (b->size != old_size &&
-		      !lineage_step(t, &r->copy, b->size, b->usable, stack, now_tick()))) {
+		      !lineage_step(t, &r->copy, b->size, b->usable, stack, tick))) {
 		record_resize_free(t, r);
 		return;
 	}
 	r->copy.word = (r->copy.word & ~HS_RECORD_ADDRESS) | b->address;
 	put_back(t, r, slot);
 	if (b->size != old_size)
-		totals_resize(t, old_stack, old_size, stack, b->size);
+		totals_resize(t, old_stack, old_size, stack, b->size, tick);
 	t->newest = 0;
 }

@@ -187,6 +187,8 @@ static struct thread *make(void)
 	t->special = store.header->flags & HS_STORE_FENCED ? THREAD_FENCED : 0;
 	t->rounds = 0;
 	t->newest = 0;
+	t->calm = 0;
+	t->rising = false;
 	t->outer = NULL;
 	t->freeing = 0;
 	t->sizing = false;
@@ -456,8 +458,11 @@ void thread_fork_child(void)
 			s->state = HS_THREAD_FREE;
 	}
 	threads.busy_shards = 1;
-	if (tracer_self && !(tracer_self->special & THREAD_ORPHAN))
-		threads.busy_shards |= UINT64_C(1) << tracer_self->shard;
+	if (tracer_self) {
+		tracer_self->calm = 0;
+		if (!(tracer_self->special & THREAD_ORPHAN))
+			threads.busy_shards |= UINT64_C(1) << tracer_self->shard;
+	}
 	threads.orphan_lock = 0;
 	sys_unlock(&threads.lock);
 }

@@ -39,6 +39,9 @@ struct thread {
 	uint32_t nr_free;
 	bool pending_temporary;         /* of the record that slot->pending_nr names */
 	uint32_t fresh_record, fresh_end; /* numbers taken from the array, never used yet */
+	int64_t calm;                   /* held-back bytes that need no look at the mark: totals.c */
+	bool rising;                    /* live is above the mark, since risen_tick at the latest */
+	uint32_t risen_tick;
 	uint64_t newest;                /* address of the block made last, 0: it made none since */
 	struct index_supply supply;
 	uint32_t nr_lineages[2];        /* free ones of which the thread keeps the numbers, by length */

@@ -11,51 +11,65 @@
 #include "store/writer.h"
 #include "tracer/stackbounds.h"
 
-/* What a stack's totals change by. */
-struct change {
-	int64_t live_count, live_bytes;
-	uint64_t born_count, born_bytes, temporary;
-};
-
-static void add_shared(struct hs_cell *cell, const struct change *c, uint64_t epoch)
+/* The cell is about to change: if that is the first time since the mark, what it was is kept. */
+static inline void keep_mark(struct hs_cell *cell)
 {
-	if (__atomic_load_n(&cell->epoch, __ATOMIC_RELAXED) != epoch) {
+	uint64_t epoch = __atomic_load_n(&store.header->peak_epoch, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(__atomic_load_n(&cell->epoch, __ATOMIC_RELAXED) != epoch, 0)) {
 		cell->peak_count = __atomic_load_n(&cell->live_count, __ATOMIC_RELAXED);
 		cell->peak_bytes = __atomic_load_n(&cell->live_bytes, __ATOMIC_RELAXED);
 		__atomic_store_n(&cell->epoch, epoch, __ATOMIC_RELAXED);
 	}
-	__atomic_fetch_add(&cell->live_count, c->live_count, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&cell->live_bytes, c->live_bytes, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&cell->born_count, c->born_count, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&cell->born_bytes, c->born_bytes, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&cell->temporary, c->temporary, __ATOMIC_RELAXED);
 }
 
-static inline void add(struct thread *t, uint32_t stack, struct change c)
+static __attribute__((noinline)) void add_shared(struct hs_cell *cell, int64_t count, int64_t bytes,
+						 uint64_t born_bytes, bool temporary)
+{
+	__atomic_fetch_add(&cell->live_count, count, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&cell->live_bytes, bytes, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&cell->born_count, count > 0, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&cell->born_bytes, born_bytes, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&cell->temporary, temporary, __ATOMIC_RELAXED);
+}
+
+static inline void add_born(struct thread *t, uint32_t stack, uint64_t size)
 {
 	struct hs_cell *cell = store_cell(t->shard, stack);
-	uint64_t epoch = __atomic_load_n(&store.header->peak_epoch, __ATOMIC_RELAXED);
 
-	if (!cell)
+	if (__builtin_expect(!cell, 0))
 		return;
+	keep_mark(cell);
 	if (__builtin_expect(!t->shard, 0)) {
-		add_shared(cell, &c, epoch);
+		add_shared(cell, 1, (int64_t)size, size, false);
 		return;
 	}
-	if (cell->epoch != epoch) {
-		cell->peak_count = cell->live_count;
-		cell->peak_bytes = cell->live_bytes;
-		cell->epoch = epoch;
-	}
-	cell->live_count += c.live_count;
-	cell->live_bytes += c.live_bytes;
-	cell->born_count += c.born_count;
-	cell->born_bytes += c.born_bytes;
-	cell->temporary += c.temporary;
+	cell->live_count++;
+	cell->live_bytes += (int64_t)size;
+	cell->born_count++;
+	cell->born_bytes += size;
 }
 
-/* A new maximum: cells that change from now on keep what they were. */
-static void raise_peak(struct hs_header *h, int64_t bytes, int64_t count)
+static inline void add_gone(struct thread *t, uint32_t stack, uint64_t size, bool temporary)
+{
+	struct hs_cell *cell = store_cell(t->shard, stack);
+
+	if (__builtin_expect(!cell, 0))
+		return;
+	keep_mark(cell);
+	if (__builtin_expect(!t->shard, 0)) {
+		add_shared(cell, -1, -(int64_t)size, 0, temporary);
+		return;
+	}
+	cell->live_count--;
+	cell->live_bytes -= (int64_t)size;
+	cell->temporary += temporary;
+}
+
+/* ---- the high-water mark ---- */
+
+/* A new maximum, reached at `ms`: cells that change from now on keep what they were. */
+static void raise_mark(struct hs_header *h, int64_t bytes, int64_t count, uint64_t ms)
 {
 	int64_t peak = __atomic_load_n(&h->peak_bytes, __ATOMIC_RELAXED);
 
@@ -64,64 +78,132 @@ static void raise_peak(struct hs_header *h, int64_t bytes, int64_t count)
 						 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			continue;
 		__atomic_store_n(&h->peak_count, count, __ATOMIC_RELAXED);
-		__atomic_store_n(&h->peak_ms, store_now_ms(), __ATOMIC_RELAXED);
+		__atomic_store_n(&h->peak_ms, ms, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&h->peak_epoch, 1, __ATOMIC_RELAXED);
 		return;
 	}
 }
 
+/* True while there is no other thread: what it holds back is all there is, and the mark exact. */
+static bool alone(void)
+{
+	return __atomic_load_n(&store.header->arrays[HS_ARRAY_THREADS].count, __ATOMIC_RELAXED) == 2;
+}
+
+/* Tells the header what the thread held back. */
 static void flush(struct hs_thread *s)
 {
 	struct hs_header *h = store.header;
-	int64_t bytes = __atomic_add_fetch(&h->live_bytes, s->unflushed_bytes, __ATOMIC_RELAXED);
-	int64_t count = __atomic_add_fetch(&h->live_count, s->unflushed_count, __ATOMIC_RELAXED);
 
+	__atomic_fetch_add(&h->live_bytes, s->unflushed_bytes, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&h->live_count, s->unflushed_count, __ATOMIC_RELAXED);
 	s->unflushed_bytes = 0;
 	s->unflushed_count = 0;
-	if (bytes > __atomic_load_n(&h->peak_bytes, __ATOMIC_RELAXED))
-		raise_peak(h, bytes, count);
 }
 
-static inline void change_live(struct thread *t, int64_t bytes, int64_t count)
+/* The mark is what is live now, if that is more than ever. */
+static void mark_now(const struct hs_thread *s, uint64_t ms)
 {
-	struct hs_thread *s = t->slot;
 	struct hs_header *h = store.header;
 
-	s->unflushed_bytes += bytes;
-	s->unflushed_count += count;
-	if (s->unflushed_bytes > TOTALS_HOLD_BACK || s->unflushed_bytes < -TOTALS_HOLD_BACK) {
-		flush(s);
-	} else if (__atomic_load_n(&h->arrays[HS_ARRAY_THREADS].count, __ATOMIC_RELAXED) == 2) {
-		/* the only thread so far: what it holds back is all there is, so the mark is exact */
-		int64_t live = __atomic_load_n(&h->live_bytes, __ATOMIC_RELAXED) +
-			       s->unflushed_bytes;
-
-		if (live > __atomic_load_n(&h->peak_bytes, __ATOMIC_RELAXED))
-			raise_peak(h, live, __atomic_load_n(&h->live_count, __ATOMIC_RELAXED) +
-						    s->unflushed_count);
-	}
+	raise_mark(h, __atomic_load_n(&h->live_bytes, __ATOMIC_RELAXED) + s->unflushed_bytes,
+		   __atomic_load_n(&h->live_count, __ATOMIC_RELAXED) + s->unflushed_count, ms);
 }
 
-void totals_birth(struct thread *t, uint32_t stack, uint64_t size)
+/* How much the thread may hold back before risen() has to look at it. */
+static void set_calm(struct thread *t)
 {
-	add(t, stack, (struct change){ 1, (int64_t)size, 1, size, 0 });
-	change_live(t, (int64_t)size, 1);
+	int64_t room = TOTALS_HOLD_BACK;
+
+	if (alone()) {
+		room = __atomic_load_n(&store.header->peak_bytes, __ATOMIC_RELAXED) -
+		       __atomic_load_n(&store.header->live_bytes, __ATOMIC_RELAXED);
+		room = room < TOTALS_HOLD_BACK ? room : TOTALS_HOLD_BACK;
+	}
+	t->calm = room;
+}
+
+/* More is held back than `calm`: a thread that is alone is above the mark, others may be. */
+static __attribute__((noinline)) void risen(struct thread *t, uint32_t tick)
+{
+	if (t->slot->unflushed_bytes > TOTALS_HOLD_BACK) {
+		flush(t->slot);
+		if (!alone())
+			mark_now(t->slot, store_now_ms());
+	}
+	t->rising = alone();
+	t->risen_tick = tick;
+	set_calm(t);
+}
+
+/* Live is about to fall, from where the mark should be. */
+static __attribute__((noinline)) void leave_mark(struct thread *t)
+{
+	t->rising = false;
+	mark_now(t->slot, (uint64_t)t->risen_tick * HS_TICK_MS);
+	set_calm(t);
+}
+
+/* Much less is live than the header knows; what it knows may be the mark by another thread. */
+static __attribute__((noinline)) void fallen(struct thread *t)
+{
+	struct hs_header *h = store.header;
+
+	raise_mark(h, __atomic_load_n(&h->live_bytes, __ATOMIC_RELAXED),
+		   __atomic_load_n(&h->live_count, __ATOMIC_RELAXED), store_now_ms());
+	flush(t->slot);
+	set_calm(t);
+}
+
+static inline void rise(struct thread *t, uint64_t bytes, int64_t count, uint32_t tick)
+{
+	struct hs_thread *s = t->slot;
+
+	s->unflushed_bytes += (int64_t)bytes;
+	s->unflushed_count += count;
+	if (__builtin_expect(s->unflushed_bytes > t->calm, 0))
+		risen(t, tick);
+}
+
+static inline void fall(struct thread *t, uint64_t bytes, int64_t count)
+{
+	struct hs_thread *s = t->slot;
+
+	s->unflushed_bytes -= (int64_t)bytes;
+	s->unflushed_count -= count;
+	if (__builtin_expect(s->unflushed_bytes < -TOTALS_HOLD_BACK, 0))
+		fallen(t);
+}
+
+/* ---- events ---- */
+
+void totals_birth(struct thread *t, uint32_t stack, uint64_t size, uint32_t tick)
+{
+	add_born(t, stack, size);
+	rise(t, size, 1, tick);
 }
 
 void totals_death(struct thread *t, uint32_t stack, uint64_t size, bool temporary)
 {
-	add(t, stack, (struct change){ -1, -(int64_t)size, 0, 0, temporary });
+	if (__builtin_expect(t->rising, 0))
+		leave_mark(t);
+	add_gone(t, stack, size, temporary);
 	if (temporary)
 		t->newest = 0;
-	change_live(t, -(int64_t)size, -1);
+	fall(t, size, 1);
 }
 
 void totals_resize(struct thread *t, uint32_t old_stack, uint64_t old_size, uint32_t stack,
-		   uint64_t size)
+		   uint64_t size, uint32_t tick)
 {
-	add(t, old_stack, (struct change){ -1, -(int64_t)old_size, 0, 0, 0 });
-	add(t, stack, (struct change){ 1, (int64_t)size, 1, size, 0 });
-	change_live(t, (int64_t)size - (int64_t)old_size, 0);
+	if (__builtin_expect(t->rising, 0) && size < old_size)
+		leave_mark(t);
+	add_gone(t, old_stack, old_size, false);
+	add_born(t, stack, size);
+	if (size < old_size)
+		fall(t, old_size - size, 0);
+	else
+		rise(t, size - old_size, 0, tick);
 }
 
 void totals_drained(void)

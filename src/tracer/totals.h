@@ -4,7 +4,9 @@
  *
  * Called with `in` set, after the table was changed. The mark is exact while one thread allocates;
  * with more, each may hold back up to TOTALS_HOLD_BACK bytes of change, so that they need not
- * meet in one cache line at each event.
+ * meet in one cache line at each event. While live rises above the mark, the mark stays where it
+ * was: it is moved when live falls again. A reader that finds more live than at the mark knows that
+ * the mark is now.
  */
 #ifndef HEAPSTORY_TRACER_TOTALS_H
 #define HEAPSTORY_TRACER_TOTALS_H
@@ -16,13 +18,14 @@
 
 #define TOTALS_HOLD_BACK 16384
 
-void totals_birth(struct thread *t, uint32_t stack, uint64_t size);
+/* tick: time of the birth, units of HS_TICK_MS. */
+void totals_birth(struct thread *t, uint32_t stack, uint64_t size, uint32_t tick);
 
 /* temporary: the thread made the block itself, and none since. */
 void totals_death(struct thread *t, uint32_t stack, uint64_t size, bool temporary);
 
 void totals_resize(struct thread *t, uint32_t old_stack, uint64_t old_size, uint32_t stack,
-		   uint64_t size);
+		   uint64_t size, uint32_t tick);
 
 /* Goes from HS_MODE_DRAIN to HS_MODE_OFF if no block is left. */
 void totals_drained(void);

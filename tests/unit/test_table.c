@@ -79,7 +79,7 @@ static __attribute__((noinline)) void birth(uint64_t address, uint64_t size)
 
 	UNWIND_HERE(&regs);
 	assert_non_null(t);
-	record_birth(t, &b, record_stack(t, &regs));
+	record_birth(t, &b, &regs);
 	tracer_leave(t);
 }
 
