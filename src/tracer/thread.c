@@ -192,7 +192,7 @@ static struct thread *make(void)
 	t->outer = NULL;
 	t->freeing = 0;
 	t->sizing = false;
-	memset(t->unwind, 0, unwind_thread_size(store.header->depth));
+	unwind_thread_reset(t->unwind);
 	slot->tid = own_tid();
 	slot->shard = t->shard;
 	slot->first_serial = slot->next_serial;
@@ -266,7 +266,7 @@ static bool lock_orphan(void)
 		if (spins > 100)
 			sys_futex_wait(&threads.orphan_lock, 1, 1000000);
 	}
-	memset(orphan.unwind, 0, unwind_thread_size(store.header->depth));
+	unwind_thread_reset(orphan.unwind);
 	orphan.outer = NULL;
 	orphan.newest = 0;
 	return true;

@@ -29,6 +29,7 @@
 #include "tracer/intern.h"
 #include "tracer/rows.h"
 #include "tracer/stackbounds.h"
+#include "tracer/stackcache.h"
 #include "tracer/step.h"
 #include "tracer/unwind_internal.h"
 
@@ -56,6 +57,7 @@ struct unwind_thread {
 	uint32_t misses; /* how often of late the memo was of no use */
 	uint32_t skip; /* captures still to be made without it */
 	uintptr_t self; /* thread pointer of the thread that all this is true of */
+	struct stack_cache cache;
 	struct frame_slot frames[]; /* depth of them, then depth struct frame_rest */
 };
 
@@ -223,23 +225,6 @@ static __attribute__((noinline)) int memo_verify(struct unwind_thread *u, uint32
 	return -1;
 }
 
-/* The node of the memo's innermost frame if the whole stack is the last one again, else 0. */
-static inline uint32_t memo_repeat(const struct unwind_thread *u, uint32_t depth,
-				   const struct unwind_regs *regs)
-{
-	int j = (int)u->nr - 1;
-	const struct frame_rest *rest = (const struct frame_rest *)(u->frames + depth) + j;
-	const struct frame_slot *f = &u->frames[j];
-	uintptr_t at = regs->sp - 8;
-
-	if (j < 0 || (f->slot & ~(uintptr_t)FRAME_FLAGS) != at || f->pc != regs->pc ||
-	    u->end != END_OUTER || rest->sp_off != 1 ||
-	    (f->slot & FRAME_NEEDS_FP && rest->fp != regs->fp) ||
-	    !stack_own(&u->bounds, at))
-		return 0;
-	return verify_plain(u, depth, u->bounds.own_lo, u->bounds.own_hi, j) < 0 ? rest->node : 0;
-}
-
 /*
  * Frames [depth - nr_new, depth) are new, innermost last: puts them behind the first `kept` ones,
  * and finds out what depends on the frame pointer. Returns the innermost node, or 0.
@@ -362,6 +347,35 @@ static uint32_t capture_memo(struct unwind_thread *u, uint32_t depth, struct cur
 	return node;
 }
 
+/*
+ * Has the memo's stack, of which node is the inner end, known again as a whole: if it is on the
+ * thread's own stack and nothing but plain rows led through it.
+ */
+static void keep_whole(struct unwind_thread *u, uint32_t depth, const struct unwind_regs *regs,
+		       uint32_t node)
+{
+	const struct frame_rest *rest = rest_of(u, depth);
+	uintptr_t needs_fp = u->frames[u->nr - 1].slot & FRAME_NEEDS_FP;
+	struct stack_word *words = stack_cache_offer(&u->cache, node, 2 * u->nr);
+	uint32_t nr = 0;
+
+	if (!words)
+		return;
+	for (uint32_t k = u->nr - 1; k-- > 0;) {
+		uintptr_t slot = u->frames[k].slot & ~(uintptr_t)FRAME_FLAGS;
+
+		if (u->frames[k].slot & FRAME_REDO)
+			return;
+		if (u->frames[k].slot & FRAME_FP) {
+			uintptr_t at = slot + (uintptr_t)(intptr_t)rest[k].fp_off * 8;
+
+			words[nr++] = (struct stack_word){ at, rest[k].fp };
+		}
+		words[nr++] = (struct stack_word){ slot, load(slot) };
+	}
+	stack_cache_put(&u->cache, regs, needs_fp != 0, node, nr);
+}
+
 /* ---- the rest ---------------------------------------------------------------------------- */
 
 /* Memory or code went since the last capture, or another thread has u now. */
@@ -373,6 +387,7 @@ static __attribute__((noinline)) void thread_refresh(struct unwind_thread *u)
 		u->self = thread_pointer();
 		stack_bounds_start(&u->bounds);
 		u->nr = u->misses = 0;
+		stack_cache_drop(&u->cache);
 		if (u->skip != SKIP_ALWAYS)
 			u->skip = 0;
 	}
@@ -380,6 +395,7 @@ static __attribute__((noinline)) void thread_refresh(struct unwind_thread *u)
 	if (u->generation != generation) {
 		u->generation = generation;
 		u->nr = 0;
+		stack_cache_drop(&u->cache);
 	}
 }
 
@@ -413,6 +429,8 @@ static __attribute__((noinline)) uint32_t capture(struct unwind_thread *u, uint3
 		node = capture_plain(u, depth, &c, &end);
 	} else {
 		node = capture_memo(u, depth, &c, &end);
+		if (u->nr && end == END_OUTER && !c.range && stack_own(&u->bounds, regs->sp - 8))
+			keep_whole(u, depth, regs, node);
 	}
 	if (end == END_DEPTH)
 		*ret_flags = UNWIND_CUT_DEPTH;
@@ -430,12 +448,17 @@ uint32_t unwind_capture(struct unwind_thread *u, uint32_t depth, const struct un
 	if (unlikely(u->bounds.seen != changes || u->self != thread_pointer()))
 		thread_refresh(u);
 	*ret_flags = 0;
-	node = memo_repeat(u, depth, regs);
-	if (likely(node)) {
-		u->misses -= u->misses > 0;
-		return node;
+	if (likely(stack_own(&u->bounds, regs->sp - 8))) {
+		node = stack_cache_find(&u->cache, regs);
+		if (likely(node))
+			return node;
 	}
 	return capture(u, depth, regs, ret_flags);
+}
+
+void unwind_thread_reset(struct unwind_thread *u)
+{
+	u->self = 0;
 }
 
 void unwind_without_memo(struct unwind_thread *u)

@@ -35,6 +35,9 @@ struct unwind_thread;
 /* Bytes of a struct unwind_thread for stacks of `depth` frames. */
 size_t unwind_thread_size(uint32_t depth);
 
+/* u is about to be another thread's: what it remembers is dropped at the next capture. */
+void unwind_thread_reset(struct unwind_thread *u);
+
 enum unwind_flags {
 	UNWIND_CUT_DEPTH = 1u << 0, /* cut by the depth limit */
 	UNWIND_CUT = 1u << 1, /* cut because the next frame could not be found */
