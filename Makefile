@@ -38,7 +38,10 @@ san_flags := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-f
 # The preloaded library never carries a sanitizer: the host has none, or its own.
 # -fno-builtin: or gcc turns malloc and memset into a calloc that calls itself.
 tracer_flags := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-builtin -fexceptions \
-	-Wframe-larger-than=1024
+	-Wframe-larger-than=1024 $(tracer_regs)
+# Records are copied through general registers: a vector load can't take what two narrower stores
+# have just left, and waits for both to reach the cache.
+tracer_regs = $(if $(filter %/fallback.o,$@),,-mgeneral-regs-only)
 tracer_ldflags := -shared -Wl,-z,defs -Wl,-z,now -Wl,--version-script=src/tracer/exports.map
 tool_libs := -lzstd -lxxhash -ljansson -liberty -ldwarf -lz -llzma -lprotobuf-c -lm
 test_libs := -Wl,--as-needed -lcmocka -lunwind -lunwind-generic $(tool_libs) -ldl -pthread

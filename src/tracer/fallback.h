@@ -14,7 +14,7 @@
 
 struct cursor;
 
-/* Loads libunwind. From unwind_start() only; false: not to be had. */
+/* Loads libunwind. From unwind_load() only; false: not to be had. */
 bool fallback_start(void);
 
 /*

@@ -244,6 +244,7 @@ static long begin(void)
 		return err;
 	fill_header(ticks);
 	module_start(life.exe);
+	unwind_start();
 	err = thread_start();
 	err = err ? err : index_start();
 	if (err)
@@ -304,7 +305,7 @@ static __attribute__((constructor)) void construct(void)
 	if (!store.base)
 		return;
 	tracer_own_begin();
-	if (!unwind_start())
+	if (!unwind_load())
 		store.header->flags |= HS_STORE_NO_UNWINDER;
 	if (!is_interposed())
 		store.header->flags |= HS_STORE_OWN_MALLOC;

@@ -150,23 +150,16 @@ static __attribute__((noinline)) bool huge_birth(struct thread *t, struct hs_rec
 	return false;
 }
 
-void record_birth(struct thread *t, const struct block *b, const struct unwind_regs *regs)
+/* The rest of a birth. A function of its own: its frame need not lie below the unwinder's. */
+static __attribute__((noinline)) void put_birth(struct thread *t, const struct block *b,
+						uint32_t *slot, uint32_t stack)
 {
 	struct hs_record fresh;
-	uint32_t *slot, stack, nr, tick;
+	uint32_t nr, tick;
 
-	if (__builtin_expect(t->special & THREAD_DRAINING || !store_recording(), 0)) {
-		if (!store_recording())
-			store_lost(HS_LOST_STOPPED);
-		return;
-	}
-	slot = slot_for(t, b->address);
-	if (!slot)
-		return;
-	stack = record_stack(t, regs);
 	record_settle(t);
 	nr = pool_take(t);
-	if (!nr) {
+	if (__builtin_expect(!nr, 0)) {
 		store_lost(HS_LOST_STOPPED);
 		return;
 	}
@@ -186,6 +179,20 @@ void record_birth(struct thread *t, const struct block *b, const struct unwind_r
 	__atomic_store_n(slot, nr, __ATOMIC_RELAXED);
 	totals_birth(t, stack, b->size, tick);
 	t->newest = b->address;
+}
+
+void record_birth(struct thread *t, const struct block *b, const struct unwind_regs *regs)
+{
+	uint32_t *slot;
+
+	if (__builtin_expect(t->special & THREAD_DRAINING || !store_recording(), 0)) {
+		if (!store_recording())
+			store_lost(HS_LOST_STOPPED);
+		return;
+	}
+	slot = slot_for(t, b->address);
+	if (slot)
+		put_birth(t, b, slot, record_stack(t, regs));
 }
 
 bool record_death(struct thread *t, uint64_t address)

@@ -466,10 +466,14 @@ void unwind_without_memo(struct unwind_thread *u)
 	u->skip = SKIP_ALWAYS;
 }
 
-bool unwind_start(void)
+void unwind_start(void)
 {
 	stack_bounds_init();
 	rows_start();
+}
+
+bool unwind_load(void)
+{
 	return fallback_start();
 }
 

@@ -43,12 +43,15 @@ enum unwind_flags {
 	UNWIND_CUT = 1u << 1, /* cut because the next frame could not be found */
 };
 
+/* Once, from the first thread, before any capture. */
+void unwind_start(void);
+
 /*
  * Once, from the tracer's constructor, before any thread but the first: loads libunwind for the
  * few frames that rows can't express. Everything it allocates has to be served by the caller's
  * boot allocator during the call (boot_begin()/boot_end()). False: not to be had, rows only.
  */
-bool unwind_start(void);
+bool unwind_load(void);
 
 /*
  * Unwinds from regs and returns the node of the innermost frame, 0 if nothing could be kept.

@@ -146,6 +146,7 @@ int main(int argc, char **argv)
 
 	standin_start();
 	unwind_start();
+	unwind_load();
 	for (int plain = 0; plain < 2; plain++) {
 		self = mmap(NULL, unwind_thread_size(DEPTH), PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

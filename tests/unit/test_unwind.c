@@ -354,6 +354,7 @@ static int setup(void **state)
 	(void)state;
 	standin_start();
 	unwind_start();
+	unwind_load();
 	threads_new(DEPTH);
 	return 0;
 }

@@ -332,6 +332,7 @@ static __attribute__((constructor)) void start(void)
 	compare.every = every ? strtoul(every, NULL, 10) : 1;
 	standin_start();
 	unwind_start();
+	unwind_load();
 	compare.ready = 1;
 }
 

@@ -92,6 +92,7 @@ static __attribute__((constructor)) void start(void)
 	self.count = getenv("GDB_COUNT");
 	standin_start();
 	unwind_start();
+	unwind_load();
 	self.thread = mmap(NULL, unwind_thread_size(DEPTH), PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	self.every = every ? strtoul(every, NULL, 10) : 1;

@@ -356,7 +356,8 @@ static void load(void)
 	while (!opening)
 		;
 	errno = 77;
-	loaded = unwind_start();
+	unwind_start();
+	loaded = unwind_load();
 	check(LIBUNWIND ? "libunwind is there, errno as before" : "libunwind is not asked for",
 	      loaded == LIBUNWIND && errno == 77);
 	opened_enough = 1;

@@ -23,7 +23,7 @@ protection=-fcf-protection=full
 number=0 failed=0
 flags=(-std=gnu11 -O2 -g -D_GNU_SOURCE -fPIC -fvisibility=hidden -ftls-model=initial-exec
 	-fno-builtin -fexceptions -Isrc -I. -pthread)
-unwinder=(tests/unwind/standin.c src/tracer/{unwind,step,stackbounds,rows,cfi,ehframe,fallback,sys}.c)
+unwinder=(tests/unwind/standin.c src/tracer/{unwind,stackcache,step,stackbounds,rows,cfi,ehframe,fallback,sys}.c)
 wanted=" $* "
 
 wants() {
