@@ -76,7 +76,7 @@ static void add_growth(struct buffer *b, const json_t *lineage, const json_t *la
 		buffer_add_string(b, " by ");
 		add_size(b, increment);
 	} else if (!doubled && factor > 0 && nr > 1) {
-		buffer_addf(b, " by a factor of %.2f", factor);
+		buffer_addf(b, " by x%.2f", factor);
 	}
 	if (latest) {
 		buffer_add_string(b, " to ");
