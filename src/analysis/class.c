@@ -175,6 +175,18 @@ static void ask_frame(const struct frame *frame, class_demangle demangle, struct
 	free(function);
 }
 
+/*
+ * "Vec<A>" becomes "Vec<_>": what only functions that are shared say of their types may be said of
+ * another one's.
+ */
+static void forget_arguments(char *name)
+{
+	char *open = strchr(name, '<');
+
+	if (open && strlen(open) > 2)
+		strcpy(open, "<_>");
+}
+
 void class_of_stack(const struct frame *const *frames, size_t nr, class_demangle demangle,
 		    struct stack_class *ret)
 {
@@ -182,6 +194,8 @@ void class_of_stack(const struct frame *const *frames, size_t nr, class_demangle
 
 	for (size_t i = 0; i < nr && frames[i]->runtime; i++)
 		ask_frame(frames[i], demangle, &f);
+	if (f.provisional)
+		forget_arguments(f.name);
 	*ret = (struct stack_class){f.name, f.element};
 }
 

@@ -6,7 +6,8 @@
  * add the innermost function that names it. Texts are as class_text.h says: no blanks that mean
  * nothing, no inline namespaces. A class that begins with '=' is what the rules of types make of
  * the rest; if they make nothing of it, what stands behind '|', if anything, else the next frame
- * is asked. A class that ends in '?' is provisional: a frame further out may know better.
+ * is asked. A class that ends in '?' is provisional: a frame further out may know better, and if
+ * none does, only the kind is told, "Vec<_>".
  */
 #include "analysis/class_rules.h"
 
@@ -106,6 +107,9 @@ const struct class_rule class_function_rules[] = {
 	{"alloc::sync::Arc<$1,*>::*", "Arc<$1>", "?", NULL},
 	{"alloc::collections::btree::set::BTreeSet<$1,*>::*", "BTreeSet<$1>", "BTreeMap<$1,SetValZST>",
 	 NULL},
+	{"alloc::collections::btree::map::BTreeMap<$1,alloc::collections::btree::set_val::SetValZST,*>"
+	 "::*",
+	 "BTreeSet<$1>", NULL, NULL},
 	{"alloc::collections::btree::map::BTreeMap<$1,$2,*>::*", "BTreeMap<$1,$2>", NULL, NULL},
 	{"alloc::collections::linked_list::LinkedList<$1,*>::*", "LinkedList<$1>", NULL, NULL},
 
