@@ -309,11 +309,6 @@ static bool recall(struct symbolizer *symbolizer, struct module *module, uint64_
 	return *ret != NULL;
 }
 
-static const char *keep(struct symbolizer *symbolizer, const char *string)
-{
-	return strings_take(&symbolizer->strings, string ? xstrdup(string) : NULL);
-}
-
 static bool resolve_by_memory(struct symbolizer *symbolizer, struct module *module,
 			      struct answer *answer)
 {
@@ -324,11 +319,12 @@ static bool resolve_by_memory(struct symbolizer *symbolizer, struct module *modu
 		return false;
 	answer->frames = nr ? xcalloc(nr, sizeof(*answer->frames)) : NULL;
 	answer->nr_frames = (uint32_t)nr;
+	/* the strings live as long as what earlier runs found, which is not added to */
 	for (i = 0; i < nr; i++)
 		answer->frames[i] = (struct symbolizer_frame){
-			.function = keep(symbolizer, found[i].function),
-			.scope = keep(symbolizer, found[i].scope),
-			.file = keep(symbolizer, found[i].file),
+			.function = found[i].function,
+			.scope = found[i].scope,
+			.file = found[i].file,
 			.line = found[i].line,
 			.column = found[i].column,
 			.inlined = found[i].inlined,
@@ -484,7 +480,7 @@ const char *symbolizer_class(struct symbolizer *symbolizer, uint32_t id, uint64_
 	module = symbolizer->modules[id];
 	/* a vtable is where no code is, so both kinds of answers can be kept side by side */
 	if (recall(symbolizer, module, address, &nr, &found))
-		return nr ? keep(symbolizer, found[0].function) : NULL;
+		return nr ? found[0].function : NULL;
 	if (!module->vtables)
 		module->vtables = vtables_open(&symbolizer->dirs, &module->wanted);
 	frame.function = strings_take(&symbolizer->strings,

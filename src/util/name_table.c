@@ -16,6 +16,7 @@
 
 struct name_table_text {
 	UT_hash_handle hh;
+	struct name_table_text *next; /* in name_table.read */
 	uint32_t number; /* while encoding: 1 more than its number among those told; 0: not told */
 	char string[];
 };
@@ -28,12 +29,38 @@ void name_table_release(struct name_table *t)
 		HASH_DEL(t->texts, text);
 		free(text);
 	}
+	for (text = t->read; text; text = next) {
+		next = text->next;
+		free(text);
+	}
 	free(t->places);
 	free(t->frames);
 	memset(t, 0, sizeof(*t));
 }
 
 /* ---- filling ----------------------------------------------------------------------------- */
+
+static struct name_table_text *new_text(const void *string, size_t len)
+{
+	struct name_table_text *text = xcalloc(1, sizeof(*text) + len + 1);
+
+	memcpy(text->string, string, len);
+	return text;
+}
+
+/* Most tables that are read are only searched, so their strings are not hashed before it is needed. */
+static void hash_read(struct name_table *t)
+{
+	struct name_table_text *text;
+
+	while ((text = t->read)) {
+		size_t len = strlen(text->string);
+
+		t->read = text->next;
+		/* one that a foreign hand told twice is there twice: frames point to both */
+		HASH_ADD_KEYPTR(hh, t->texts, text->string, len, text);
+	}
+}
 
 static const char *intern(struct name_table *t, const char *string)
 {
@@ -42,11 +69,11 @@ static const char *intern(struct name_table *t, const char *string)
 
 	if (!string)
 		return NULL;
+	hash_read(t);
 	len = strnlen(string, MAX_STRING);
 	HASH_FIND(hh, t->texts, string, len, text);
 	if (!text) {
-		text = xcalloc(1, sizeof(*text) + len + 1);
-		memcpy(text->string, string, len);
+		text = new_text(string, len);
 		HASH_ADD_KEYPTR(hh, t->texts, text->string, len, text);
 	}
 	return text->string;
@@ -175,6 +202,8 @@ void name_table_encode(struct name_table *t, struct buffer *b)
 	name_table_sort(t);
 	HASH_ITER(hh, t->texts, text, next)
 		text->number = 0;
+	for (text = t->read; text; text = text->next)
+		text->number = 0;
 	for (size_t i = 0; i < t->nr_places; i++) {
 		const struct name_table_place *p = &t->places[i];
 		const struct name_frame *f = &t->frames[p->first_frame];
@@ -204,19 +233,27 @@ struct told {
 static const char *decode_string(struct name_table *t, struct cursor *c, struct told *told)
 {
 	uint64_t number = cursor_varint_max(c, told->nr + 1);
-	char *string;
+	struct name_table_text *text;
+	const uint8_t *string;
+	size_t len, start;
 
 	if (number > 1)
 		return told->strings[number - 2];
 	if (!number)
 		return NULL;
-	string = cursor_string(c, MAX_STRING);
-	if (!string)
+	start = c->pos;
+	len = cursor_varint_max(c, MAX_STRING);
+	string = cursor_bytes(c, len);
+	if (string && memchr(string, 0, len))
+		cursor_fail(c, start, "zero byte in a string");
+	if (!string || c->bad)
 		return NULL;
+	text = new_text(string, len);
+	text->next = t->read;
+	t->read = text;
 	told->strings =
 		xgrow(told->strings, &told->alloc, told->nr + 1, sizeof(*told->strings));
-	told->strings[told->nr] = intern(t, string);
-	free(string);
+	told->strings[told->nr] = text->string;
 	return told->strings[told->nr++];
 }
 

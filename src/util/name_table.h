@@ -46,7 +46,8 @@ struct name_table {
 	size_t nr_places, alloc_places;
 	struct name_frame *frames; /* innermost first */
 	size_t nr_frames, alloc_frames;
-	struct name_table_text *texts; /* each string once */
+	struct name_table_text *texts; /* each string once, by its bytes */
+	struct name_table_text *read; /* strings that were read, in no order; each once, too */
 	bool unsorted;
 };
 
