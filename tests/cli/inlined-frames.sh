@@ -10,12 +10,12 @@ row='[r for r in j["rows"] if r["bytes"] == 10000][0]'
 # outwards from the allocator: the library's frames, then the program's
 json heap.json "print('\n'.join(' '.join([f['function'], f['file'].split('/')[-1],
 	'inlined' if f['inlined'] else '', 'runtime' if f['runtime'] else '']).rstrip()
-	for f in $row['stack'] if f['file'] and f['function'].startswith(('app', 'main'))))" | grep -v None
-check_json heap.json "[f['line'] for f in $row['stack'] if not f['runtime']][:4] == [
+	for f in ${row}['stack'] if f['file'] and f['function'].startswith(('app', 'main'))))" | grep -v None
+check_json heap.json "[f['line'] for f in ${row}['stack'] if not f['runtime']][:4] == [
 		$(line_of 'new std::vector'), $(line_of 'store(i, 1000)'), $(line_of 'read_row(i);'), $(line_of 'app::load(10)')]" \
-	"all(f['column'] for f in $row['stack'] if f['line'])" \
-	"len({f['address'] for f in $row['stack'] if f['function'].startswith('app::')}) == 1" \
-	"any(f['runtime'] and f['inlined'] and 'vector' in f['function'] for f in $row['stack'])"
+	"all(f['column'] for f in ${row}['stack'] if f['line'])" \
+	"len({f['address'] for f in ${row}['stack'] if f['function'].startswith('app::')}) == 1" \
+	"any(f['runtime'] and f['inlined'] and 'vector' in f['function'] for f in ${row}['stack'])"
 heapstory heap out/exit.hs --zone inlined --by site
 heapstory heap out/exit.hs --zone inlined --by site --raw-names --json >raw.json
 check_json raw.json 'len(j["rows"]) == 1 and j["rows"][0]["key"].startswith("_ZN3app5storeEim inlined.cpp:")'
