@@ -155,7 +155,7 @@ program_bin := $(filter-out $(program_so:.so=),$(patsubst tests/programs/%.c,$(P
 	$(wildcard tests/programs/*.c))) \
 	$(patsubst tests/programs/%.cpp,$(P)/%,$(wildcard tests/programs/*.cpp)) \
 	$(patsubst tests/programs/%.rs,$(P)/%,$(filter-out %/mark.rs,$(wildcard tests/programs/*.rs))) \
-	$(addprefix $(P)/cache_insert_,O2 nopie static stripped) \
+	$(addprefix $(P)/cache_insert_,O2 frames nopie static stripped) \
 	$(if $(shell command -v musl-gcc),$(P)/cache_insert_musl)
 
 ## programs       the small programs that the tests trace
@@ -173,7 +173,9 @@ $(P)/early_init: tests/programs/early_init.c tests/programs/mark.h $(P)/libearly
 $(P)/cache_insert_O2: program_extra := -O2
 $(P)/cache_insert_nopie: program_extra := -fno-pie -no-pie
 $(P)/cache_insert_static: program_extra := -static
-$(P)/cache_insert_O2 $(P)/cache_insert_nopie $(P)/cache_insert_static: tests/programs/cache_insert.c \
+$(P)/cache_insert_frames: program_extra := -fno-asynchronous-unwind-tables -fno-unwind-tables \
+	-fno-omit-frame-pointer
+$(addprefix $(P)/cache_insert_,O2 frames nopie static): tests/programs/cache_insert.c \
 		tests/programs/mark.h
 	@mkdir -p $(@D)
 	$(Q)$(program_cc) $(program_flags) $(program_extra) -o $@ $<
@@ -214,7 +216,7 @@ $(P)/%: tests/programs/%.rs tests/programs/mark.rs
 A := build/aarch64
 aarch64_cc := aarch64-linux-gnu-gcc
 aarch64_bin := $(addprefix $(A)/programs/,plug_a.so plug_b.so plug_bump.so aligned_family \
-	altstack_alloc cache_insert closefd dl_plugin early_init ends libc_inner prod_cons realloc_edges \
+	altstack_alloc cache_insert cache_insert_frames closefd dl_plugin early_init ends libc_inner prod_cons realloc_edges \
 	stack_use swap_generation vec_growth wrapper)
 
 ## aarch64        the tracer and small programs for aarch64, which the tests run under qemu

@@ -4,8 +4,8 @@
 # tool of this machine. Return addresses are signed.
 need qemu-aarch64
 emulated
-for program in aligned_family altstack_alloc cache_insert closefd dl_plugin early_init libc_inner prod_cons \
-	realloc_edges swap_generation vec_growth wrapper; do
+for program in aligned_family altstack_alloc cache_insert cache_insert_frames closefd dl_plugin early_init \
+	libc_inner prod_cons realloc_edges swap_generation vec_growth wrapper; do
 	truth $program
 done
 for way in '' abort segv kill lastthread; do
