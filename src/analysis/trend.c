@@ -219,9 +219,10 @@ void trend_add_blocks(struct trend *t, size_t sample, const struct snapshot *s,
 
 /* The staircase that the lineage of a block tells of, as far as the samples reach back. */
 static struct trend_stairs stairs_of(const struct trend *t, const struct snapshot *s,
-				     const struct snap_lineage *lineage, struct names *names)
+				     const struct snap_block *block, struct names *names)
 {
-	struct trend_stairs stairs = {0, 0, 0, 0};
+	const struct snap_lineage *lineage = &s->lineages[block->lineage - 1];
+	struct trend_stairs stairs = {.nr = 0};
 	struct lineage_shape shape;
 
 	lineage_shape_init(&shape, lineage, names);
@@ -234,6 +235,7 @@ static struct trend_stairs stairs_of(const struct trend *t, const struct snapsho
 		stairs.nr += at_s > t->at_s[0];
 	}
 	stairs.factor = shape.factor;
+	stairs.size = (double)block->size;
 	if (shape.increment || shape.factor < MIN_FACTOR || shape.factor > MAX_FACTOR ||
 	    lineage->nr_kept < MIN_STEPS || stairs.nr < MIN_STEPS ||
 	    !(stairs.last_s > stairs.before_s))
@@ -273,8 +275,7 @@ void trend_add_latest(struct trend *t, const struct snapshot *s, struct names *o
 		struct trend_row *row = &t->rows[i];
 
 		if (row->grown != TREND_NO_BLOCK)
-			row->stairs = stairs_of(
-				t, s, &s->lineages[s->blocks[row->grown].lineage - 1], own);
+			row->stairs = stairs_of(t, s, &s->blocks[row->grown], own);
 	}
 }
 
@@ -285,9 +286,8 @@ void trend_next_step(const struct trend *t, const struct trend_row *row, double 
 {
 	const struct trend_stairs *stairs = &row->view.stairs;
 	double now_s = t->at_s[t->nr_samples - 1], next_s = trend_stairs_next(stairs);
-	double bytes = row->grown_size ? (double)row->grown_size : row->bytes[t->nr_samples - 1];
 
-	*ret_bytes = bytes * stairs->factor;
+	*ret_bytes = stairs->size * stairs->factor;
 	*ret_at_s = next_s > now_s ? next_s : now_s; /* overdue: any moment */
 }
 

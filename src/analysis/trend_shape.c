@@ -38,12 +38,13 @@
 #define NEW_GROUND 0.4 /* of what was gained in the last half */
 #define LATE_RISE  0.5
 
-/* A staircase: ratio of two levels, how much they may differ, what is no step at all. */
+/* A staircase: steps, their factor, how much factors may differ. */
 #define MIN_STEPS  3u
 #define MIN_FACTOR 1.4
 #define MAX_FACTOR 3.2
 #define ALIKE	   1.15
-#define LEVEL	   0.03
+#define LEVEL	   0.02 /* of all that is gained: what is no step at all */
+#define BESIDE	   0.05 /* of the buffer: what may be beside it without being noticed */
 #define PATIENCE   1.5 /* so much longer than expected may a level last */
 #define MANY_STEPS 5u
 
@@ -281,42 +282,65 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Whether the ratios of its levels are those of one staircase; sorts them. */
-static bool are_stairs(double *ratios, size_t nr, size_t nr_between)
-{
-	double factor;
+/* The steps of a series that has some, and stays where it is in between. */
+struct steps {
+	double *gains; /* by step */
+	size_t nr, last, before; /* measurements that the last two are seen in */
+};
 
-	if (nr < 2 || nr_between > nr / 3) /* else it grows some other way */
-		return false;
-	qsort(ratios, nr, sizeof(*ratios), ascending);
-	factor = ratios[nr / 2];
-	return factor <= MAX_FACTOR && ratios[nr - 1] <= factor * ALIKE &&
-	       ratios[0] >= factor / ALIKE;
+/* False if it is no staircase: it falls, or goes up too little in too many places. */
+static bool find_steps(const double *value, size_t n, struct steps *ret)
+{
+	double range = value[n - 1] - value[0], slight = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		double gain = value[i] - value[i - 1];
+
+		if (gain < -LEVEL * range)
+			return false;
+		if (gain > LEVEL * range) {
+			ret->gains[ret->nr++] = gain;
+			ret->before = ret->last;
+			ret->last = i;
+		} else {
+			slight += fabs(gain);
+		}
+	}
+	return ret->nr >= 2 && slight <= 2 * LEVEL * range;
 }
 
-/* Levels that grow by a factor each time, with little change in between and no fall. */
+/*
+ * A buffer that grows by a factor gains by the same factor more in each step. What is beside it, and
+ * does not grow, is what is left of the first level.
+ */
+static void judge_steps(const struct steps *steps, const double *s, const double *value, size_t n,
+			struct trend_stairs *ret)
+{
+	double *ratios = xmallocarray(steps->nr, sizeof(*ratios)), factor, size, beside;
+	size_t nr = steps->nr - 1, needed;
+
+	for (size_t i = 0; i < nr; i++)
+		ratios[i] = steps->gains[i + 1] / steps->gains[i];
+	qsort(ratios, nr, sizeof(*ratios), ascending);
+	factor = ratios[nr / 2];
+	size = factor > 1 ? steps->gains[nr] * factor / (factor - 1) : 0;
+	beside = value[n - 1] - size;
+	needed = beside > BESIDE * size ? MIN_STEPS + 1 : 2;
+	if (factor >= MIN_FACTOR && factor <= MAX_FACTOR && ratios[nr - 1] <= factor * ALIKE &&
+	    ratios[0] >= factor / ALIKE && beside >= -BESIDE * size && steps->nr >= needed)
+		*ret = (struct trend_stairs){steps->nr, factor, size, s[steps->last],
+					     s[steps->before]};
+	free(ratios);
+}
+
 static void look_for_stairs(const double *s, const double *value, size_t n,
 			    struct trend_stairs *ret)
 {
-	double *ratios = xmallocarray(n, sizeof(*ratios));
-	size_t nr = 0, between = 0, last = 0, before = 0;
-	bool falls = false;
+	struct steps steps = {xmallocarray(n, sizeof(double)), 0, 0, 0};
 
-	for (size_t i = 1; i < n && !falls; i++) {
-		double ratio = value[i - 1] > 0 ? value[i] / value[i - 1] : 1;
-
-		falls = ratio < 1 - LEVEL;
-		if (ratio >= MIN_FACTOR) {
-			ratios[nr++] = ratio;
-			before = last;
-			last = i;
-		} else if (ratio > 1 + LEVEL) {
-			between++;
-		}
-	}
-	if (!falls && are_stairs(ratios, nr, between))
-		*ret = (struct trend_stairs){nr, ratios[nr / 2], s[last], s[before]};
-	free(ratios);
+	if (find_steps(value, n, &steps))
+		judge_steps(&steps, s, value, n, ret);
+	free(steps.gains);
 }
 
 double trend_stairs_next(const struct trend_stairs *stairs)

@@ -38,10 +38,11 @@ struct trend_times;
 struct trend_times *trend_times_new(const double *s, size_t n);
 void trend_times_free(struct trend_times *times);
 
-/* A staircase: steps that each make it larger by a factor. */
+/* A staircase: steps that each make a buffer larger by a factor. */
 struct trend_stairs {
 	size_t nr; /* steps seen; 0: it is none */
 	double factor; /* the typical one */
+	double size; /* of the buffer now; the series may have other bytes beside it */
 	double last_s,
 		before_s; /* when the latest step came, and the one before; before_s < last_s */
 };
@@ -83,7 +84,8 @@ struct trend_belief {
 
 /*
  * Of n series that were looked at together, so that false discoveries are at most one in twenty of
- * what is above TREND_LOW. A staircase of three steps that has not ended is believed as it is.
+ * what is above TREND_LOW. A staircase of three steps that has not ended is believed as it is, of
+ * four if there are other bytes beside it.
  */
 void trend_believe(const struct trend_times *times, const struct trend_view *views, size_t n,
 		   struct trend_belief *ret);

@@ -379,6 +379,8 @@ static void test_shapes(void **unused)
 	const double level[] = {64, 64, 64, 64, 64, 64};
 	const double up_and_down[] = {64, 128, 64, 128, 64, 128, 64, 128};
 	const double doubling[] = {64, 128, 256, 256, 512, 512, 512, 1024, 1024, 1024, 1024, 1024};
+	const double beside[] = {18368, 22464, 30656, 30656,  47040,  47040, 79808,
+				 79808, 79808, 79808, 145344, 145344, 145344};
 	const double ended[] = {64,   128,  256,  512,	1024, 1024, 1024,
 				1024, 1024, 1024, 1024, 1024, 1024, 1024};
 	const double one_tooth[] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
@@ -399,9 +401,42 @@ static void test_shapes(void **unused)
 	assert_shape(up_and_down, TREND_NOISE, TREND_LOW);
 	assert_shape(doubling, TREND_DOUBLING, TREND_MEDIUM);
 	assert_int_equal(v.stairs.nr, 4);
-	assert_true(v.stairs.factor == 2);
+	assert_true(v.stairs.factor == 2 && v.stairs.size == 1024);
+	assert_shape(beside, TREND_DOUBLING, TREND_HIGH);
+	assert_true(v.stairs.factor == 2 && v.stairs.size == 131072);
 	assert_shape(ended, TREND_PLATEAU, TREND_LOW);
 	assert_shape(one_tooth, TREND_NOISE, TREND_LOW);
+}
+
+/* What only ever grows, by a few steps of any size at any time, is seldom a staircase. */
+static void test_random_steps(void **unused)
+{
+	struct trend_times *times = even_times(20);
+	size_t nr_believed = 0, nr = 5000;
+	double x[20];
+
+	(void)unused;
+	state = 9;
+	for (size_t k = 0; k < nr; k++) {
+		struct trend_belief b;
+		struct trend_view v;
+
+		for (size_t i = 0; i < 20; i++)
+			x[i] = LEVEL;
+		for (int steps = 3 + (int)(4 * uniform()); steps > 0; steps--) {
+			double gain = LEVEL * between(0.02, 1);
+
+			for (size_t i = (size_t)between(1, 19.99); i < 20; i++)
+				x[i] += gain;
+		}
+		trend_look(times, x, &v);
+		trend_believe(times, &v, 1, &b);
+		nr_believed += b.confidence > TREND_LOW && b.shape == TREND_DOUBLING;
+	}
+	print_message("%zu series of 3 to 6 random steps, seed 9: %.2f %% taken for doubling\n", nr,
+		      100.0 * (double)nr_believed / (double)nr);
+	assert_true(nr_believed < nr / 100);
+	trend_times_free(times);
 }
 
 /* Three to five: a guess, always with low confidence. */
@@ -576,12 +611,13 @@ static void test_spread(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_flat_groups),  cmocka_unit_test(test_random_walks),
-		cmocka_unit_test(test_leaks),	     cmocka_unit_test(test_mixed),
-		cmocka_unit_test(test_shapes),	     cmocka_unit_test(test_few),
-		cmocka_unit_test(test_uneven_times), cmocka_unit_test(test_t_tail),
-		cmocka_unit_test(test_slope),	     cmocka_unit_test(test_false_discovery),
-		cmocka_unit_test(test_thin),	     cmocka_unit_test(test_spread),
+		cmocka_unit_test(test_flat_groups),	cmocka_unit_test(test_random_walks),
+		cmocka_unit_test(test_leaks),		cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_shapes),		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_random_steps),	cmocka_unit_test(test_uneven_times),
+		cmocka_unit_test(test_t_tail),		cmocka_unit_test(test_slope),
+		cmocka_unit_test(test_false_discovery), cmocka_unit_test(test_thin),
+		cmocka_unit_test(test_spread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
