@@ -52,13 +52,21 @@ struct word_entry {
 	UT_hash_handle hh;
 };
 
+/* A node of the latest snapshot, by its number there. No key is all zero but with nr 0. */
+struct node_before {
+	struct node_key key;
+	uint32_t nr;
+};
+
 struct series_tables {
 	struct node_entry *nodes; /* hash by key */
 	struct node_entry **entries; /* by node */
+	struct node_before *before;
 	struct thread_entry *threads;
 	struct word_entry *words;
 	struct totals *totals; /* by stack */
 	size_t alloc_modules, alloc_nodes, alloc_entries, alloc_stacks, alloc_totals;
+	size_t nr_before, alloc_before;
 	size_t alloc_threads, alloc_words, alloc_samples, alloc_changes;
 };
 
@@ -127,6 +135,7 @@ void series_release(struct series *s)
 		HASH_DEL(s->tables->words, w);
 		free(w);
 	}
+	free(s->tables->before);
 	free(s->tables->entries);
 	free(s->tables->totals);
 	free(s->tables);
@@ -188,17 +197,24 @@ uint32_t series_module(struct series *s, const struct snap_module *m)
 	return (uint32_t)all->nr_modules++;
 }
 
-uint32_t series_node(struct series *s, uint32_t parent, uint32_t module, uint64_t pc, bool signal)
+static struct node_key key_of(uint32_t parent, uint32_t module, uint64_t pc, bool signal)
 {
-	struct node_entry *entry;
 	struct node_key key;
-	struct snap_node node;
 
 	memset(&key, 0, sizeof(key));
 	key.pc = pc;
 	key.parent = parent;
 	key.module = module;
 	key.signal = signal;
+	return key;
+}
+
+uint32_t series_node(struct series *s, uint32_t parent, uint32_t module, uint64_t pc, bool signal)
+{
+	struct node_key key = key_of(parent, module, pc, signal);
+	struct node_entry *entry;
+	struct snap_node node;
+
 	HASH_FIND(hh, s->tables->nodes, &key, sizeof(key), entry);
 	if (entry)
 		return entry->nr;
@@ -262,6 +278,26 @@ static uint32_t *map_modules(struct series *s, const struct snapshot *from)
 	return modules;
 }
 
+/*
+ * series_node() of node i of a snapshot: mostly what node i of the snapshot before was, which is
+ * found without a look-up.
+ */
+static uint32_t node_again(struct series *s, size_t i, uint32_t parent, uint32_t module,
+			   uint64_t pc, bool signal)
+{
+	struct series_tables *t = s->tables;
+	struct node_key key = key_of(parent, module, pc, signal);
+
+	if (i < t->nr_before && !memcmp(&t->before[i].key, &key, sizeof(key)))
+		return t->before[i].nr;
+	t->before = xgrow(t->before, &t->alloc_before, i + 1, sizeof(*t->before));
+	while (t->nr_before <= i)
+		t->before[t->nr_before++] = (struct node_before){.nr = 0};
+	t->before[i].key = key;
+	t->before[i].nr = series_node(s, parent, module, pc, signal);
+	return t->before[i].nr;
+}
+
 uint32_t *series_map_stacks(struct series *s, const struct snapshot *from)
 {
 	uint32_t *modules = map_modules(s, from);
@@ -270,10 +306,10 @@ uint32_t *series_map_stacks(struct series *s, const struct snapshot *from)
 
 	for (size_t i = 1; i < from->nr_nodes; i++) {
 		const struct snap_node *n = &from->nodes[i];
+		uint64_t bias = n->module ? from->modules[n->module].load_bias : 0;
 
-		nodes[i] = series_node(s, nodes[n->parent], modules[n->module],
-				       n->pc - (n->module ? from->modules[n->module].load_bias : 0),
-				       n->signal);
+		nodes[i] = node_again(s, i, nodes[n->parent], modules[n->module], n->pc - bias,
+				      n->signal);
 	}
 	for (size_t i = 1; i < from->nr_stacks; i++)
 		stacks[i] = series_stack(s, nodes[from->stacks[i].node]);
