@@ -148,8 +148,9 @@ int snapshot_from_image(struct store_image *image, struct snapshot **ret,
 /* ---- snapshot_words.c ---- */
 
 /*
- * Reads the first words of the blocks of a snapshot just made of this image, if its program runs
- * and may be read; else class_words stays NULL.
+ * Reads the first words of the blocks of a snapshot just made of this image: from its program, if
+ * that runs and may be read; from what the tracer left, if it ended regularly. Else class_words
+ * stays NULL.
  */
 void snapshot_read_class_words(struct snapshot *s, struct store_image *image);
 

@@ -223,6 +223,54 @@ static void confirm_words(struct snapshot *s, struct store_image *image, size_t 
 	free(c.words);
 }
 
+/* ---- what the tracer left -------------------------------------------------------------------- */
+
+/* Blocks by serial. */
+struct left {
+	struct words w;
+	size_t *table; /* block + 1, 0: empty */
+	size_t mask;
+};
+
+static size_t left_slot(const struct left *l, uint64_t serial)
+{
+	size_t at = (size_t)((serial * UINT64_C(0x9e3779b97f4a7c15)) >> 24) & l->mask;
+
+	while (l->table[at] && l->w.s->blocks[l->table[at] - 1].serial != serial)
+		at = (at + 1) & l->mask;
+	return at;
+}
+
+static void take_left(void *context, const struct hs_word *words, size_t nr)
+{
+	struct left *l = context;
+
+	for (size_t i = 0; i < nr; i++) {
+		size_t block = l->table[left_slot(l, words[i].serial)];
+
+		if (block)
+			l->w.s->blocks[block - 1].class_word = number_of(&l->w, words[i].word);
+	}
+}
+
+/* From a program that is gone: if it ended regularly, its tracer looked at the objects. */
+static void take_words_left(struct snapshot *s, struct store_image *image)
+{
+	struct left l = {.mask = 63};
+
+	if (image->header.words_state != HS_WORDS_ALL)
+		return;
+	words_init(&l.w, s);
+	while (l.mask < 2 * s->nr_blocks)
+		l.mask = 2 * l.mask + 1;
+	l.table = xcalloc(l.mask + 1, sizeof(*l.table));
+	for (size_t i = 0; i < s->nr_blocks; i++)
+		l.table[left_slot(&l, s->blocks[i].serial)] = i + 1;
+	store_image_words(image, take_left, &l);
+	free(l.table);
+	words_release(&l.w);
+}
+
 void snapshot_read_class_words(struct snapshot *s, struct store_image *image)
 {
 	struct memory memory;
@@ -230,7 +278,11 @@ void snapshot_read_class_words(struct snapshot *s, struct store_image *image)
 	size_t nr = 0;
 	bool good;
 
-	if (!image->alive || !memory_open(&memory, (pid_t)s->pid))
+	if (!image->alive) {
+		take_words_left(s, image);
+		return;
+	}
+	if (!memory_open(&memory, (pid_t)s->pid))
 		return;
 	words_init(&w, s);
 	good = read_words(&w, &memory, &nr);

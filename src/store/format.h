@@ -177,7 +177,10 @@ struct hs_header {
 	uint64_t exe_off;               /* string: path of the executable; 0: unknown */
 	uint64_t dir_off;               /* string: output folder; 0: none */
 	uint64_t stopped_ms;            /* since start_ns; when recording stopped */
-	uint8_t reserved[128];
+	uint8_t reserved[112];
+	uint64_t words_off;             /* struct hs_words, of a regular exit; 0: none */
+	uint32_t words_state;           /* enum hs_words_state */
+	uint32_t pad;
 
 	/* High-water mark of live bytes, see struct hs_cell. */
 	uint64_t peak_epoch;            /* one more with each new maximum */
@@ -394,6 +397,31 @@ struct hs_cell {
 	uint64_t epoch;
 };
 _Static_assert(sizeof(struct hs_cell) == 64, "format");
+
+/* ---- class words ------------------------------------------------------------------------- */
+
+/* What the tracer did about the first words of objects before the process ended. */
+enum hs_words_state {
+	HS_WORDS_NONE,                  /* nothing: no regular exit, or it could not */
+	HS_WORDS_SOME,                  /* it had to stop before the end */
+	HS_WORDS_ALL,
+};
+
+/* First word of a block made by operator new, which points into a module. */
+struct hs_word {
+	uint64_t serial;                /* of the block */
+	uint64_t word;
+};
+
+#define HS_NR_WORDS 255u
+
+/* Some of them; `next` and `count` are stored last. */
+struct hs_words {
+	uint64_t next;                  /* place of the next struct, further behind; 0: this is the last */
+	uint64_t count;                 /* HS_NR_WORDS at most */
+	struct hs_word words[HS_NR_WORDS];
+};
+_Static_assert(sizeof(struct hs_words) == 4096, "format");
 
 /* ---- modules ----------------------------------------------------------------------------- */
 

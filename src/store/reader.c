@@ -379,6 +379,22 @@ static int copy_store(struct store_image *image, struct hs_error *err)
 	return ret;
 }
 
+void store_image_words(const struct store_image *image,
+		       void (*each)(void *context, const struct hs_word *words, size_t nr),
+		       void *context)
+{
+	struct hs_words *w = xmalloc(sizeof(*w));
+	uint64_t at = image->header.words_off, before = HS_DATA_OFF - 1;
+
+	/* places only rise, so a chain that is damaged ends, too */
+	while (at > before && !read_at(image, w, sizeof(*w), at, NULL) && w->count <= HS_NR_WORDS) {
+		each(context, w->words, w->count);
+		before = at;
+		at = w->next;
+	}
+	free(w);
+}
+
 void store_image_records_now(const struct store_image *image,
 			     void (*each)(void *context, const struct hs_record *records, size_t nr),
 			     void *context)

@@ -59,6 +59,14 @@ int store_is_store(const char *path, bool *ret_is_store, struct hs_error *err);
  */
 int store_image_read(const char *path, struct store_image *ret, struct hs_error *err);
 /*
+ * Calls back for the class words that the tracer left at a regular exit, some at a time; what is
+ * damaged ends it early.
+ */
+void store_image_words(const struct store_image *image,
+		       void (*each)(void *context, const struct hs_word *words, size_t nr),
+		       void *context);
+
+/*
  * Calls back for the records as they are now, some at a time, in no consistent state: only what
  * one record says of itself can be used. A store that cannot be read any more ends it early.
  */

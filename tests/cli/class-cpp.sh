@@ -18,10 +18,17 @@ heapstory symbolize full.hs -o baked.hs >/dev/null || fail "symbolize"
 env -i PATH="$PATH" XDG_CACHE_HOME="$WORK/none" heapstory heap baked.hs --addresses all -n all --json >baked.json
 "$PYTHON" "$TOOLS/classes.py" full.out baked.json >said || { fail "classes, baked"; cat said; }
 
-# at the end of the program nobody looks at the objects: never a wrong class
+# at a regular end the tracer looks at the objects; of a program that is killed nobody can, and no
+# class is wrong then
 heapstory heap full.run/exit.hs --addresses all -n all --json >exit.json
-check_json exit.json 'any("classes from stacks only" in n for n in j["coverage"]["notes"])'
-"$PYTHON" "$TOOLS/classes.py" full.out exit.json | tail -n 1 | grep -q 'wrong: 0.0 %, 0.0 %' || fail "classes at the end"
+"$PYTHON" "$TOOLS/classes.py" full.out exit.json >said || { fail "classes at the end"; cat said; }
+start killed heapstory run -o killed -- "$PROGRAMS/cpp_types"
+wait_mark killed 1 || finish
+kill -KILL "$(traced_pid killed)"
+{ finish_program killed; } 2>/dev/null # where the shell says that it was killed
+heapstory heap killed/exit.hs --addresses all -n all --json >killed.json
+check_json killed.json 'any("classes from stacks only" in n for n in j["coverage"]["notes"])'
+"$PYTHON" "$TOOLS/classes.py" killed.out killed.json | tail -n 1 | grep -q 'wrong: 0.0 %, 0.0 %' || fail "classes after a kill"
 
 # stripped, not position independent: the vtables say it by their type information
 g++ -O2 -std=c++17 -I"$TESTS/programs" -o types "$TESTS/programs/cpp_types.cpp" || fail "g++"

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedL
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
+#[allow(dead_code)]
 #[derive(Clone, Default)]
 pub struct Job {
     id: u64,
