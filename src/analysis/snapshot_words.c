@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/runtime.h"
 #include "store/memory.h"
 #include "util/alloc.h"
 
@@ -223,6 +224,78 @@ static void confirm_words(struct snapshot *s, struct store_image *image, size_t 
 	free(c.words);
 }
 
+/* ---- slabs ----------------------------------------------------------------------------------- */
+
+/*
+ * An allocator of the program's own asks for slabs and puts objects into them; the first word of a
+ * slab is then that of whatever came first. A call of operator new that made objects of one class
+ * only is `new`; one that made large blocks beginning with different vtables makes slabs.
+ */
+#define SLAB_BYTES 4096u
+
+/* A call: the innermost frame outside the C and C++ runtime. */
+struct call {
+	uint64_t pc;
+	uint32_t module; /* with pc 0: an empty slot */
+	uint32_t word; /* of its first large block with one */
+	bool several;
+};
+
+struct calls {
+	const struct snapshot *s;
+	bool *runtime; /* by module */
+	struct call *table;
+	size_t mask;
+};
+
+static struct call *call_of(const struct calls *c, const struct snap_block *b)
+{
+	uint32_t node = c->s->stacks[b->stack].node;
+	const struct snap_node *n;
+	size_t at;
+
+	while (node && c->runtime[c->s->nodes[node].module])
+		node = c->s->nodes[node].parent;
+	n = &c->s->nodes[node];
+	at = (size_t)(((n->pc ^ n->module) * UINT64_C(0x9e3779b97f4a7c15)) >> 24) & c->mask;
+	while (c->table[at].pc && (c->table[at].pc != n->pc || c->table[at].module != n->module))
+		at = (at + 1) & c->mask;
+	c->table[at].pc = n->pc ? n->pc : 1;
+	c->table[at].module = n->module;
+	return &c->table[at];
+}
+
+static void drop_slabs(struct snapshot *s)
+{
+	struct calls c = {.s = s, .mask = 63};
+	size_t nr = 0;
+
+	for (size_t i = 0; i < s->nr_blocks; i++)
+		nr += s->blocks[i].class_word && s->blocks[i].size >= SLAB_BYTES;
+	while (c.mask < 2 * nr)
+		c.mask = 2 * c.mask + 1;
+	c.table = xcalloc(c.mask + 1, sizeof(*c.table));
+	c.runtime = xcalloc(s->nr_modules + 1, sizeof(*c.runtime));
+	for (size_t i = 1; i < s->nr_modules; i++)
+		c.runtime[i] = runtime_module(s->modules[i].path);
+	for (int pass = 0; nr && pass < 2; pass++) {
+		for (size_t i = 0; i < s->nr_blocks; i++) {
+			struct snap_block *b = &s->blocks[i];
+			struct call *call;
+
+			if (!b->class_word || b->size < SLAB_BYTES)
+				continue;
+			call = call_of(&c, b);
+			call->word = call->word ? call->word : b->class_word;
+			call->several = call->several || call->word != b->class_word;
+			if (pass && call->several)
+				b->class_word = 0;
+		}
+	}
+	free(c.table);
+	free(c.runtime);
+}
+
 /* ---- what the tracer left -------------------------------------------------------------------- */
 
 /* Blocks by serial. */
@@ -267,6 +340,7 @@ static void take_words_left(struct snapshot *s, struct store_image *image)
 	for (size_t i = 0; i < s->nr_blocks; i++)
 		l.table[left_slot(&l, s->blocks[i].serial)] = i + 1;
 	store_image_words(image, take_left, &l);
+	drop_slabs(s);
 	free(l.table);
 	words_release(&l.w);
 }
@@ -288,8 +362,10 @@ void snapshot_read_class_words(struct snapshot *s, struct store_image *image)
 	good = read_words(&w, &memory, &nr);
 	memory_close(&memory);
 	words_release(&w);
-	if (good && nr)
+	if (good && nr) {
 		confirm_words(s, image, nr);
+		drop_slabs(s);
+	}
 	if (good)
 		return;
 	/* none is better than those of some blocks */
