@@ -403,8 +403,15 @@ static void judge(struct trend *t)
 	trend_believe(t->work->times, views, nr, beliefs);
 	nr = 0;
 	for (size_t i = 0; i < t->nr_rows; i++) {
-		if (t->rows[i].changed)
-			t->rows[i].belief = beliefs[nr++];
+		struct trend_row *row = &t->rows[i];
+
+		if (!row->changed)
+			continue;
+		row->belief = beliefs[nr++];
+		/* most pairs of a staircase lie on one step: their median slope is 0 */
+		if (row->belief.shape == TREND_DOUBLING)
+			row->view.slope = (row->bytes[t->nr_samples - 1] - row->bytes[0]) /
+					  (t->at_s[t->nr_samples - 1] - t->at_s[0]);
 	}
 	free(views);
 	free(beliefs);

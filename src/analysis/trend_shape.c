@@ -409,24 +409,37 @@ static double evidence_of(const struct bend *bend, double level, size_t n, doubl
 	return evidence;
 }
 
-/* What it is if it does not grow. */
-static enum trend_shape not_growing_look(const double *s, const double *value, size_t n)
+/* Whether the values went up for a while or at once; else noise. */
+static enum trend_shape risen_look(const double *s, const double *value, size_t n, double level)
 {
-	double *x = xcalloc(n, sizeof(*x)), scale = spread(value, n), level, needed;
+	double scale = spread(value, n), needed = BEND_EVIDENCE + 2 * log((double)n);
 	struct bend ramp = fit_bend(CURVE_RAMP, s, value, n, flat_part(n));
 	struct bend step = fit_bend(CURVE_STEP, s, value, n, 0);
 
-	level = fit_line(x, value, n).squares; /* x is all 0: a constant */
-	free(x);
-	needed = BEND_EVIDENCE + 2 * log((double)n);
-	if (!(scale > 0))
-		return TREND_NOISE;
 	if (evidence_of(&step, level, n, scale) > needed &&
 	    better(step.squares, ramp.squares, n, scale) > -log((double)n))
 		return TREND_STEP;
 	if (evidence_of(&ramp, level, n, scale) > needed)
 		return TREND_PLATEAU;
 	return TREND_NOISE;
+}
+
+/* What it is if it does not grow. */
+static enum trend_shape not_growing_look(const double *s, const double *value, size_t n)
+{
+	double *other = xcalloc(n, sizeof(*other)), level;
+	enum trend_shape shape = TREND_NOISE;
+
+	if (spread(value, n) > 0) {
+		level = fit_line(other, value, n).squares; /* on a line that is all 0 */
+		shape = risen_look(s, value, n, level);
+		for (size_t i = 0; i < n; i++)
+			other[i] = -value[i];
+		if (shape == TREND_NOISE && risen_look(s, other, n, level) != TREND_NOISE)
+			shape = TREND_SHRINKING;
+	}
+	free(other);
+	return shape;
 }
 
 /*

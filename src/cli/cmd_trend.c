@@ -117,39 +117,44 @@ static double first_of(const json_t *object, const char *name)
 	return json_number_value(json_array_get(json_object_get(object, name), 0));
 }
 
-static void add_range(struct buffer *b, const json_t *row)
+/* Each of these is a line beneath the row, a fact a line. */
+
+static void print_range(struct report *r, const json_t *row)
 {
 	char from[REPORT_TEXT_LEN], to[REPORT_TEXT_LEN], took[REPORT_TEXT_LEN];
+	struct buffer b = {NULL, 0, 0};
 
-	buffer_addf(b, "from %s to %s in %s", text_bytes((uint64_t)first_of(row, "bytes"), from),
+	buffer_addf(&b, "%s to %s in %s", text_bytes((uint64_t)first_of(row, "bytes"), from),
 		    text_bytes((uint64_t)last_of(row, "bytes"), to),
 		    text_duration(last_of(row, "at_s") - first_of(row, "at_s"), took));
 	if (json_is_number(json_object_get(row, "first_growth_s")))
-		buffer_addf(b, "; first growth seen at %s",
+		buffer_addf(&b, "; growth first seen at %s",
 			    text_moment(real_of(row, "first_growth_s"), from));
+	text_wrapped(r, buffer_string(&b), 4);
+	buffer_clear(&b);
 }
 
-static void add_next_step(struct buffer *b, const json_t *row)
+static void print_next_step(struct report *r, const json_t *row)
 {
 	double left = real_of(row, "next_step.at_s") - last_of(row, "at_s");
-	char size[REPORT_TEXT_LEN], when[REPORT_TEXT_LEN];
+	char size[REPORT_TEXT_LEN], when[REPORT_TEXT_LEN], *text;
 
 	if (!json_is_object(json_object_get(row, "next_step")))
 		return;
-	buffer_addf(b, "; grows by steps of %.2g times, the next to %s ",
-		    real_of(row, "next_step.factor"),
-		    text_bytes(bytes_of(row, "next_step.bytes"), size));
-	if (left >= 1)
-		buffer_addf(b, "in about %s", text_duration(left, when));
-	else
-		buffer_add_string(b, "at any moment");
+	text = xasprintf("grew in %.0f steps, each by a factor of %.2g; the next, to %s, %s%s",
+			 real_of(row, "next_step.steps"), real_of(row, "next_step.factor"),
+			 text_bytes(bytes_of(row, "next_step.bytes"), size),
+			 left >= 1 ? "in about " : "is due at any moment",
+			 left >= 1 ? text_duration(left, when) : "");
+	text_wrapped(r, text, 4);
+	free(text);
 }
 
-/* Which ages most of what lives has: those with a tenth of the bytes, oldest first. */
-static void add_survivors(struct buffer *b, const json_t *row)
+/* The ages that a tenth of what lives has at least, oldest first. */
+static void print_survivors(struct report *r, const json_t *row)
 {
 	const json_t *list = json_object_get(row, "survivors"), *age;
-	const char *comma = "; of its live bytes ";
+	struct buffer b = {NULL, 0, 0};
 	double all = 0;
 	size_t i;
 
@@ -159,39 +164,38 @@ static void add_survivors(struct buffer *b, const json_t *row)
 
 		age = json_array_get(list, i);
 		share = all > 0 ? 100 * real_of(age, "bytes") / all : 0;
-		if (share < 10)
-			continue;
-		buffer_addf(b, "%s%.0f %% are %s old", comma, share,
-			    json_string_value(json_object_get(age, "age")));
-		comma = ", ";
+		if (share >= 10)
+			buffer_addf(&b, "%s%.0f%% %s old", b.len ? ", " : "its live bytes: ", share,
+				    json_string_value(json_object_get(age, "age")));
 	}
+	if (b.len)
+		text_wrapped(r, buffer_string(&b), 4);
+	buffer_clear(&b);
 }
 
-static void add_forecast(struct buffer *b, const json_t *row)
+static void print_forecast(struct report *r, const json_t *row)
 {
-	char limit[REPORT_TEXT_LEN], when[REPORT_TEXT_LEN];
+	char limit[REPORT_TEXT_LEN], when[REPORT_TEXT_LEN], *text;
 
 	if (!json_is_object(json_object_get(row, "forecast")))
 		return;
-	buffer_addf(b, "; by itself reaches %s in %s",
-		    text_bytes(bytes_of(row, "forecast.limit_bytes"), limit),
-		    text_duration(real_of(row, "forecast.at_s") - last_of(row, "at_s"), when));
+	text = xasprintf("reaches %s by itself in %s",
+			 text_bytes(bytes_of(row, "forecast.limit_bytes"), limit),
+			 text_duration(real_of(row, "forecast.at_s") - last_of(row, "at_s"), when));
+	text_wrapped(r, text, 4);
+	free(text);
 }
 
 static void beneath(struct report *r, const json_t *row)
 {
-	struct buffer b = {NULL, 0, 0};
-
 	if (!json_is_true(json_object_get(row, "changed")))
 		return;
-	add_range(&b, row);
-	if (json_is_true(json_object_get(row, "grows"))) {
-		add_next_step(&b, row);
-		add_survivors(&b, row);
-		add_forecast(&b, row);
-	}
-	text_wrapped(r, buffer_string(&b), 4);
-	buffer_clear(&b);
+	print_range(r, row);
+	if (!json_is_true(json_object_get(row, "grows")))
+		return;
+	print_next_step(r, row);
+	print_survivors(r, row);
+	print_forecast(r, row);
 }
 
 static void beneath_stack(struct report *r, const json_t *row)
@@ -209,40 +213,56 @@ static void add_rest(struct buffer *b, const json_t *totals, const char *name, c
 
 	if (!nr)
 		return;
-	if (b->len)
-		buffer_add_string(b, "; ");
-	buffer_addf(b, "%" JSON_INTEGER_FORMAT " %s", nr, what);
+	buffer_addf(b, "%s%" JSON_INTEGER_FORMAT " %s", b->len ? "; " : "", nr, what);
 	if (key && (!strcmp(name, "stopped") || !strcmp(name, "shrinking")))
 		buffer_addf(b, " (%s%s, %s)", nr > 1 ? "the largest: " : "", key,
 			    text_bytes(bytes_of(rest, "largest_bytes"), bytes));
 }
 
-/* What the table does not have: all that grows in one number, and what does not grow. */
-static char *last_words(const json_t *totals)
+/* All that grows in one number, and what that leads to. Caller frees. */
+static char *all_that_grows(const json_t *totals)
 {
-	json_int_t growing = json_integer_value(json_object_get(totals, "growing"));
 	double slope = real_of(totals, "slope_bytes_per_hour");
+	bool foreseen = json_is_object(json_object_get(totals, "forecast"));
 	char rate[REPORT_TEXT_LEN], limit[REPORT_TEXT_LEN], when[REPORT_TEXT_LEN];
-	struct buffer b = {NULL, 0, 0}, rest = {NULL, 0, 0};
+	struct buffer b = {NULL, 0, 0};
 
-	if (growing && slope > 0)
-		buffer_addf(&b, "What grows gains %s an hour. ", text_bytes((uint64_t)slope, rate));
-	if (json_is_object(json_object_get(totals, "forecast")))
-		buffer_addf(&b, "All live blocks reach %s (%s) in %s. ",
+	if (slope > 0)
+		buffer_addf(&b, "What grows gains %s an hour%s", text_bytes((uint64_t)slope, rate),
+			    foreseen ? ": " : ".");
+	if (slope > 0 && foreseen)
+		buffer_addf(&b, "%s (%s) will be reached in %s.",
 			    text_bytes(bytes_of(totals, "forecast.limit_bytes"), limit),
 			    json_string_value(json_object_get(totals, "limit_of")),
 			    text_duration(real_of(totals, "forecast.at_s") - last_of(totals, "at_"
 											     "s"),
 					  when));
-	add_rest(&rest, totals, "stopped", "grew and stopped");
-	add_rest(&rest, totals, "varying", "vary without sure growth");
-	add_rest(&rest, totals, "shrinking", "shrink");
-	add_rest(&rest, totals, "unchanged", "never changed");
-	if (rest.len)
-		buffer_addf(&b, "%s: %s.", growing ? "Of the others" : "Of the groups",
-			    buffer_string(&rest));
-	buffer_clear(&rest);
 	return buffer_detach(&b);
+}
+
+/* What the table does not have. Caller frees. */
+static char *what_does_not_grow(const json_t *totals)
+{
+	bool any = json_integer_value(json_object_get(totals, "growing"));
+	struct buffer b = {NULL, 0, 0};
+	char *text;
+
+	add_rest(&b, totals, "stopped", "grew and stopped");
+	add_rest(&b, totals, "varying", "only varied");
+	add_rest(&b, totals, "shrinking", "shrank");
+	add_rest(&b, totals, "unchanged", "never changed");
+	text = b.len ? xasprintf("Of the %sgroups: %s.", any ? "other " : "", buffer_string(&b))
+		     : xstrdup("");
+	buffer_clear(&b);
+	return text;
+}
+
+static void print_last_words(struct report *r, const char *grows, const char *rest)
+{
+	if (*grows || *rest)
+		fputc('\n', r->style.out);
+	text_wrapped(r, grows, 0);
+	text_wrapped(r, rest, 0);
 }
 
 /* ---- the report -------------------------------------------------------------------------- */
@@ -314,7 +334,7 @@ static void print(struct job *job)
 	};
 	struct trend *t = &job->trend;
 	json_t *totals = rows_trend_totals(t, job->all.names, &job->limit);
-	char *words = last_words(totals);
+	char *grows = all_that_grows(totals), *rest = what_does_not_grow(totals);
 	struct report report;
 	size_t shown = 0, left = 0;
 
@@ -330,11 +350,10 @@ static void print(struct job *job)
 			left++;
 	}
 	report_end(&report, left);
-	if (!style.json) {
-		fputc('\n', style.out);
-		text_wrapped(&report, words, 0);
-	}
-	free(words);
+	if (!style.json)
+		print_last_words(&report, grows, rest);
+	free(grows);
+	free(rest);
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@ for mark in 1 2 3 4 5 6; do
 done
 finish_program c || fail "ended with $?"
 # rates and times differ from run to run, and with them where lines are broken
-heapstory trend [1-6].hs --limit 1g | sed -E '/^(mode|note)/d; s/^ +\+[0-9.]+[kmgt] /RATE /; s/[0-9.]+ [KMG]iB an/RATE an/; s/ in( [0-9.]+ (y|d|h|min|s))+/ in TIME/g' |
+heapstory trend [1-6].hs --limit 1g | sed -E '/^(mode|note)/d; /live bytes/d; s/^ +\+[0-9.]+[kmgt] /RATE /; s/[0-9.]+ [KMG]iB an/RATE an/; s/ in( [0-9.]+ (y|d|h|min|s))+/ in TIME/g' |
 	tr -s ' \n' ' ' | fold -s -w 90 | sed 's/ $//'
 echo
 heapstory trend [1-6].hs -n all --json >all.json

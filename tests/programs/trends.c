@@ -5,7 +5,7 @@
  * After the argument's number of periods, of 60 ms each or so:
  *   load_table   1000 blocks of 64 bytes at the start, never touched again
  *   leak_handle  25 blocks of 24 bytes a period are lost
- *   fill_cache   up to 400 entries of 128 bytes, 100 a period, then each period 100 are replaced
+ *   fill_cache   up to 400 entries of 128 bytes, 40 a period, then each period 40 are replaced
  *   keep_recent  a ring of 50 blocks of 200 bytes, all replaced in each period
  *   append_log   8000 bytes a period at the end of a buffer that doubles
  *   append_list  the same to a buffer that grows by an eighth
@@ -39,7 +39,7 @@ NOINLINE void *leak_handle(void)
 
 NOINLINE void fill_cache(void)
 {
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 40; i++) {
 		if (nr_cached == 400)
 			free(cache[next_cached]);
 		else

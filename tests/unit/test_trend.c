@@ -376,6 +376,7 @@ static void test_shapes(void **unused)
 	const double cache[] = {192e3, 384e3, 512e3, 512e3, 512e3, 512e3};
 	const double step[] = {64, 64, 64, 64, 8192, 8192, 8192, 8192};
 	const double gone[] = {5000, 4100, 3000, 2100, 1000, 0};
+	const double emptied[] = {5000, 4000, 3000, 2000, 1000, 0, 0, 0, 0, 0, 0, 0};
 	const double level[] = {64, 64, 64, 64, 64, 64};
 	const double up_and_down[] = {64, 128, 64, 128, 64, 128, 64, 128};
 	const double doubling[] = {64, 128, 256, 256, 512, 512, 512, 1024, 1024, 1024, 1024, 1024};
@@ -397,6 +398,7 @@ static void test_shapes(void **unused)
 	assert_int_equal(v.first_growth, 4);
 	assert_shape(gone, TREND_SHRINKING, TREND_LOW);
 	assert_int_equal(v.first_growth, 0);
+	assert_shape(emptied, TREND_SHRINKING, TREND_LOW);
 	assert_shape(level, TREND_NOISE, TREND_LOW);
 	assert_shape(up_and_down, TREND_NOISE, TREND_LOW);
 	assert_shape(doubling, TREND_DOUBLING, TREND_MEDIUM);
