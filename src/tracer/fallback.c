@@ -131,8 +131,8 @@ static int access_mem(unw_addr_space_t space, unw_word_t at, unw_word_t *value, 
 		return -UNW_EREADONLYREG;
 	/* our own frames and the host's inner ones lie below what the cursor has come to */
 	if ((at >= w->regs.rsp && at < c->regs->sp && c->regs->sp - at >= sizeof(*value)) ||
-	    (at >= c->lo && at < c->hi && c->hi - at >= sizeof(*value)) ||
-	    stack_known(c, at) || in_image(&w->image, at)) {
+	    (at >= c->lo && at < c->hi && c->hi - at >= sizeof(*value)) || stack_known(c, at) ||
+	    in_image(&w->image, at)) {
 		*value = *(const unw_word_t *)at;
 		return 0;
 	}
@@ -346,7 +346,7 @@ static int set_up(void *arg)
  * Has libunwind set itself up. It would open a pipe, for its local address space, which is never
  * used here; that would take two of the program's descriptors. So it runs as vfork's child does:
  * in this memory, but with descriptors and limits of its own, by which it can open nothing.
- * Whatever shows that this memory is not shared (emulators make a fork of it) leaves ready false.
+ * Where the memory is not shared after all (emulators make a fork of this), ready stays false.
  */
 static void set_up_aside(void)
 {

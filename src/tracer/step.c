@@ -11,11 +11,11 @@
 #ifdef __aarch64__
 /* struct rt_sigframe: siginfo 128, ucontext up to the registers 176, fault address 8. */
 #define SIGNAL_CONTEXT 128
-#define SIGNAL_REG(n) (SIGNAL_CONTEXT + 176 + 8 + (n)*8)
-#define SIGNAL_FP     SIGNAL_REG(29)
-#define SIGNAL_RA     SIGNAL_REG(30)
-#define SIGNAL_SP     SIGNAL_REG(31)
-#define SIGNAL_PC     SIGNAL_REG(32)
+#define SIGNAL_REG(n)  (SIGNAL_CONTEXT + 176 + 8 + (n)*8)
+#define SIGNAL_FP      SIGNAL_REG(29)
+#define SIGNAL_RA      SIGNAL_REG(30)
+#define SIGNAL_SP      SIGNAL_REG(31)
+#define SIGNAL_PC      SIGNAL_REG(32)
 #else
 /* ucontext_t: gregs at 40, of them RBP 10, RSP 15, RIP 16. */
 #define SIGNAL_FP (40 + 10 * 8)
@@ -65,22 +65,25 @@ static bool looks_like_signal(struct cursor *c)
 	       !(sp & 15) && pc_check(strip(load(frame + SIGNAL_PC))) == END_NONE;
 }
 
-/*
- * mov x8, #__NR_rt_sigreturn; svc #0: the kernel's own has no unwind data. An emulator's lies in
- * no module either, so that it has to be asked whether the code can be read.
- */
+/* Whether two instructions can be read there; an emulator's own code lies in no module. */
+static bool code_readable(uintptr_t pc)
+{
+	struct module_unwind module;
+
+	if (pc & 3)
+		return false;
+	if (module_find(pc, &module))
+		return pc + 8 <= module.end;
+	return (pc & 4095) <= 4088 && !sys_probe_read((void *)(pc & ~(uintptr_t)4095), 4096);
+}
+
+/* mov x8, #__NR_rt_sigreturn; svc #0: the kernel's own has no unwind data. */
 bool step_at_sigreturn(struct cursor *c)
 {
 	const uint32_t *code = (const uint32_t *)c->pc;
-	uintptr_t page = c->pc & ~(uintptr_t)4095;
-	struct module_unwind module;
 
-	if (c->pc & 3 || !looks_like_signal(c))
-		return false;
-	if (module_find(c->pc, &module) ? c->pc + 8 > module.end :
-					  (c->pc & 4095) > 4088 || sys_probe_read((void *)page, 4096))
-		return false;
-	return code[0] == 0xd2801168 && code[1] == 0xd4000001;
+	return looks_like_signal(c) && code_readable(c->pc) && code[0] == 0xd2801168 &&
+	       code[1] == 0xd4000001;
 }
 #endif
 

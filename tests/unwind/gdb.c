@@ -79,8 +79,8 @@ EXPORT void *malloc(size_t size)
 	struct unwind_regs regs;
 
 	UNWIND_HERE(&regs);
-	if (self.every &&
-	    __atomic_add_fetch(&self.events, 1, __ATOMIC_RELAXED) % self.every == 0 && !self.count)
+	if (self.every && __atomic_add_fetch(&self.events, 1, __ATOMIC_RELAXED) % self.every == 0 &&
+	    !self.count)
 		event(&regs);
 	return __libc_malloc(size);
 }
