@@ -104,3 +104,71 @@ const struct abbrev *abbrev_find_slow(const struct abbrev_table *table, uint64_t
 	}
 	return low < table->nr && table->abbrevs[low].code == code ? &table->abbrevs[low] : NULL;
 }
+
+void abbrev_index_release(struct abbrev_index *index)
+{
+	free(index->places);
+	memset(index, 0, sizeof(*index));
+}
+
+/* Steps over one abbreviation, from its tag to behind the pair of zeros. */
+static void skip_abbrev(struct dwarf_cursor *c)
+{
+	uint64_t attribute, form;
+
+	dwarf_skip_leb(c);
+	dwarf_u8(c);
+	do {
+		attribute = dwarf_uleb(c);
+		form = dwarf_uleb(c);
+		if (form == DW_FORM_implicit_const)
+			dwarf_skip_leb(c);
+	} while (attribute || form);
+}
+
+static int by_place_code(const void *a, const void *b)
+{
+	const struct abbrev_place *x = a, *y = b;
+
+	return x->code < y->code ? -1 : x->code > y->code;
+}
+
+void abbrev_index_init(struct abbrev_index *index, struct bytes section, uint64_t offset)
+{
+	struct dwarf_cursor c = dwarf_cursor_at(section, offset);
+	const uint8_t *start = c.at;
+	bool sorted = true;
+	uint64_t code;
+
+	memset(index, 0, sizeof(*index));
+	while ((code = dwarf_uleb(&c)) && code <= UINT32_MAX && c.at - start <= UINT32_MAX) {
+		struct abbrev_place place = { (uint32_t)code, (uint32_t)(c.at - start) };
+
+		skip_abbrev(&c);
+		if (c.bad)
+			break;
+		sorted &= !index->nr || index->places[index->nr - 1].code < place.code;
+		index->places = xgrow(index->places, &index->alloc, index->nr + 1,
+				      sizeof(*index->places));
+		index->places[index->nr++] = place;
+	}
+	if (!sorted)
+		qsort(index->places, index->nr, sizeof(*index->places), by_place_code);
+}
+
+const struct abbrev_place *abbrev_index_find(const struct abbrev_index *index, uint64_t code)
+{
+	size_t low = 0, high = index->nr;
+
+	if (code - 1 < index->nr && index->places[code - 1].code == code)
+		return &index->places[code - 1];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (index->places[middle].code < code)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < index->nr && index->places[low].code == code ? &index->places[low] : NULL;
+}

@@ -46,6 +46,26 @@ void abbrev_table_release(struct abbrev_table *table);
 /* NULL: no such code. */
 const struct abbrev *abbrev_find_slow(const struct abbrev_table *table, uint64_t code);
 
+/*
+ * Where each abbreviation of a table stands: eight bytes each, so that those of all units can be
+ * kept, for whoever reads a DIE here and there.
+ */
+struct abbrev_place {
+	uint32_t code, at;              /* at: of its tag, from the table's start */
+};
+
+struct abbrev_index {
+	struct abbrev_place *places;    /* by code */
+	size_t nr, alloc;
+};
+
+/* Of a damaged table the part before the damage. */
+void abbrev_index_init(struct abbrev_index *index, struct bytes section, uint64_t offset);
+void abbrev_index_release(struct abbrev_index *index);
+
+/* Place of a code in places[]; NULL: there is none. */
+const struct abbrev_place *abbrev_index_find(const struct abbrev_index *index, uint64_t code);
+
 static inline const struct abbrev *abbrev_find(const struct abbrev_table *table, uint64_t code)
 {
 	if (table->dense)

@@ -14,6 +14,7 @@
 
 #include "symbolizer/abbrev.h"
 #include "symbolizer/debugfile.h"
+#include "symbolizer/dwarf.h"
 #include "symbolizer/dwarf_names.h"
 #include "symbolizer/elf.h"
 #include "symbolizer/lines.h"
@@ -37,6 +38,7 @@ struct source {
 	struct dwarf_unit *units;       /* by offset */
 	struct loaded_unit **loaded;    /* by unit; NULL: not read */
 	size_t nr_units;
+	struct die_source dies;
 	struct abbrev_table abbrevs;    /* the last one that was used */
 };
 
@@ -161,6 +163,13 @@ static bool source_read(struct debuginfo *info, struct source *source, struct dw
 	if (!source->file)
 		return false;
 	source->nr_units = dwarf_file_units(source->file, &source->units);
+	source->dies = (struct die_source){
+		.sections = &source->sections,
+		.units = source->units,
+		.nr_units = source->nr_units,
+		.limit = &info->limit,
+		.alt = info->alt.file && source != &info->alt ? &info->alt.dies : NULL,
+	};
 	source->loaded = xcalloc(source->nr_units + 1, sizeof(*source->loaded));
 	ranges = ranges_of(info, source);
 	for (i = 0; i < source->nr_units; i++)
@@ -178,6 +187,7 @@ static void source_release(struct debuginfo *info, struct source *source)
 	free(source->loaded);
 	free(source->units);
 	dwarf_file_close(source->file);
+	die_source_release(&source->dies);
 	abbrev_table_release(&source->abbrevs);
 	dwarf_sections_release(&source->sections);
 	elf_release(&source->own);
@@ -325,7 +335,9 @@ static struct split_source *split_of(struct debuginfo *info, size_t nr)
 
 	if (unit->dwo_name && !info->looked_for_split[nr]) {
 		info->looked_for_split[nr] = true;
+		time_limit_start(&info->limit);
 		info->splits[nr] = open_split(info, unit);
+		time_limit_stop(&info->limit);
 	}
 	return info->splits[nr];
 }
@@ -366,7 +378,10 @@ static struct loaded_unit *load_tree(struct debuginfo *info, struct source *sour
 		.max_bytes = UNIT_BYTES_MAX,
 	};
 	scope_tree_release(&u->tree);
-	scope_tree_init(&u->tree, &scan, unit, &info->limit);
+	time_limit_start(&info->limit);
+	if (!time_limit_passed(&info->limit))
+		scope_tree_init(&u->tree, &scan, unit, &info->limit);
+	time_limit_stop(&info->limit);
 	u->has_tree = true;
 	u->has_places = places;
 	count_bytes(info->cache, u);
@@ -390,7 +405,10 @@ static struct loaded_unit *load_lines(struct debuginfo *info, struct source *sou
 			.max_bytes = UNIT_BYTES_MAX,
 		};
 
-		line_table_init(&u->lines, &lines, unit->line, &info->limit);
+		time_limit_start(&info->limit);
+		if (!time_limit_passed(&info->limit))
+			line_table_init(&u->lines, &lines, unit->line, &info->limit);
+		time_limit_stop(&info->limit);
 	}
 	u->has_lines = true;
 	u->nr_paths = u->lines.nr_files + 1;
@@ -444,8 +462,8 @@ static void add_scopes(struct debuginfo *info, struct loaded_unit *tree, struct 
 		}
 		if (!scope)
 			return;
-		frame->function = (struct dwarf_place){
-			scope->alt ? info->alt.file : tree->source->file, scope->die
+		frame->function = (struct die_place){
+			scope->alt ? tree->source->dies.alt : &tree->source->dies, scope->die
 		};
 		frame->inlined = scope->inlined;
 		line = (struct line){ scope->call_file, scope->call_line, scope->call_column };
@@ -468,7 +486,6 @@ size_t debuginfo_lookup(struct debuginfo *info, uint64_t address, const struct d
 		return 0;
 	nr = info->main.nr_units - 1 - owner;
 	trim_cache(info->cache);
-	time_limit_start(&info->limit);
 	split = split_of(info, nr);
 	lines = load_lines(info, &info->main, nr);
 	tree = split ? load_tree(info, &split->source, split->unit, false) :
@@ -476,51 +493,33 @@ size_t debuginfo_lookup(struct debuginfo *info, uint64_t address, const struct d
 	if (split)
 		elf_close(&split->source.own); /* all of it that is read is mapped by now */
 	add_scopes(info, tree, lines, address);
-	time_limit_stop(&info->limit);
 	*ret = info->frames;
 	return info->nr_frames;
 }
 
 /* ---- names of scopes --------------------------------------------------------------------- */
 
-static struct source *source_of(struct debuginfo *info, const struct dwarf_file *file)
+static struct source *source_of(struct debuginfo *info, const struct die_source *dies)
 {
 	size_t i;
 
-	if (file == info->main.file)
+	if (dies == &info->main.dies)
 		return &info->main;
-	if (file == info->alt.file)
+	if (dies == &info->alt.dies)
 		return &info->alt;
 	for (i = 0; i < info->main.nr_units; i++)
-		if (info->splits[i] && info->splits[i]->source.file == file)
+		if (info->splits[i] && &info->splits[i]->source.dies == dies)
 			return &info->splits[i]->source;
 	return NULL;
-}
-
-/* Number of the unit that has the DIE; nr_units: none. */
-static size_t unit_of(const struct source *source, uint64_t die)
-{
-	size_t low = 0, high = source->nr_units;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (source->units[middle].end <= die)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < source->nr_units && source->units[low].offset <= die ? low :
-									      source->nr_units;
 }
 
 #define SCOPES_MAX 64u          /* scopes in a name; one that has more helps nobody */
 
 /* Name of a scope; those without one are called as demanglers do. */
-static const char *place_name(const struct source *source, const struct scope_place *place,
+static const char *place_name(struct source *source, const struct scope_place *place,
 			      const char *inside)
 {
-	const char *name = dwarf_die_name((struct dwarf_place){ source->file, place->die });
+	const char *name = die_name((struct die_place){ &source->dies, place->die });
 
 	if (name)
 		return name;
@@ -529,9 +528,9 @@ static const char *place_name(const struct source *source, const struct scope_pl
 	return !strcmp(inside, "operator()") ? "{lambda}" : "{unnamed type}";
 }
 
-char *debuginfo_scope_name(struct debuginfo *info, const struct dwarf_names *names)
+char *debuginfo_scope_name(struct debuginfo *info, const struct die_names *names)
 {
-	struct source *source = source_of(info, names->declared.file);
+	struct source *source = source_of(info, names->declared.source);
 	const char *parts[SCOPES_MAX], *inside = names->name;
 	struct buffer text = { 0 };
 	struct loaded_unit *u;
@@ -540,11 +539,9 @@ char *debuginfo_scope_name(struct debuginfo *info, const struct dwarf_names *nam
 
 	if (!source || !names->name)
 		return NULL;
-	unit = unit_of(source, names->declared.die);
+	unit = die_source_unit(&source->dies, names->declared.die);
 	if (unit < source->nr_units) {
-		time_limit_start(&info->limit);
 		u = load_tree(info, source, unit, true);
-		time_limit_stop(&info->limit);
 		place = scope_place_find(&u->tree, names->declared.die);
 		while (place != SCOPE_NONE && nr < SCOPES_MAX) {
 			place = u->tree.places[place].parent;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbolizer/dwarf.h"
+#include "symbolizer/diename.h"
 
 struct debug_dirs;
 struct elf_file;
@@ -29,7 +29,7 @@ struct debuginfo;
 
 /* What stands at an address. */
 struct debug_frame {
-	struct dwarf_place function;    /* file NULL: unknown */
+	struct die_place function;      /* source NULL: unknown */
 	bool rust, cplusplus;           /* the language of its unit */
 	const char *path;               /* of the source file; in `strings`, or NULL */
 	uint32_t line, column;          /* 0: unknown */
@@ -58,7 +58,7 @@ size_t debuginfo_lookup(struct debuginfo *info, uint64_t address, const struct d
  * The function at a DIE in its scopes: "a::B<int>::f"; NULL: it has no name. Reads its unit.
  * Caller frees.
  */
-char *debuginfo_scope_name(struct debuginfo *info, const struct dwarf_names *names);
+char *debuginfo_scope_name(struct debuginfo *info, const struct die_names *names);
 
 /* Whether reading was given up because it took too long: lines and inlined frames are missing. */
 bool debuginfo_timed_out(const struct debuginfo *info);

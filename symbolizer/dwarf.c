@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf.c - what libdwarf is used for: the units of a file, and the names of functions.
+ * dwarf.c - what libdwarf is used for: the units of a file and what their first DIEs say.
  *
  * Offline only. The one file that includes libdwarf. Its automatic freeing is off (that costs a
  * quarter of the time), so every DIE, attribute and error is given back here.
@@ -14,8 +14,6 @@
 #include "symbolizer/dwarf_names.h"
 #include "symbolizer/section.h"
 #include "util/alloc.h"
-
-#define HOPS_MAX 32             /* from a function to the DIE with its name; real ones take 3 */
 
 /* What libdwarf may see. Number 0 is no section, as in ELF. */
 static const enum dwarf_section visible[] = {
@@ -270,6 +268,9 @@ static void take_attribute(struct dwarf_file *file, struct dwarf_unit *unit, Dwa
 	case DW_AT_GNU_addr_base:
 		unit->addr_base = number_of(file, a);
 		break;
+	case DW_AT_str_offsets_base:
+		unit->str_offsets_base = number_of(file, a);
+		break;
 	case DW_AT_rnglists_base:
 		unit->rnglists_base = number_of(file, a);
 		break;
@@ -312,7 +313,8 @@ size_t dwarf_file_units(struct dwarf_file *file, struct dwarf_unit **ret)
 	for (;;) {
 		struct dwarf_unit unit = {
 			.offset = at, .low = { FORM_OTHER, 0 }, .high = { FORM_OTHER, 0 },
-			.line = DWARF_NONE, .addr_base = DWARF_NONE, .rnglists_base = DWARF_NONE,
+			.line = DWARF_NONE, .addr_base = DWARF_NONE,
+			.rnglists_base = DWARF_NONE, .str_offsets_base = DWARF_NONE,
 		};
 		Dwarf_Half version, address_size, offset_size, extension, type = 0;
 		Dwarf_Unsigned len, type_offset, next = 0;
@@ -341,100 +343,4 @@ size_t dwarf_file_units(struct dwarf_file *file, struct dwarf_unit **ret)
 	}
 	*ret = units;
 	return nr;
-}
-
-/* ---- names ------------------------------------------------------------------------------- */
-
-static bool open_die(struct dwarf_place place, Dwarf_Die *ret)
-{
-	Dwarf_Error err = NULL;
-
-	return place.file &&
-		done(place.file, dwarf_offdie_b(place.file->dbg, place.die, true, ret, &err), &err);
-}
-
-static bool open_attribute(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half name,
-			   Dwarf_Attribute *ret)
-{
-	Dwarf_Error err = NULL;
-
-	return done(file, dwarf_attr(die, name, ret, &err), &err);
-}
-
-static const char *string_attribute(const struct dwarf_file *file, Dwarf_Die die, Dwarf_Half name)
-{
-	Dwarf_Attribute attribute;
-	const char *string;
-
-	if (!open_attribute(file, die, name, &attribute))
-		return NULL;
-	string = string_of(file, attribute);
-	dwarf_dealloc_attribute(attribute);
-	return string;
-}
-
-/* Where the DIE's attribute of that name leads; a file of NULL: nowhere. */
-static struct dwarf_place follow(struct dwarf_file *file, Dwarf_Die die, Dwarf_Half name)
-{
-	struct dwarf_place place = { NULL, 0 };
-	Dwarf_Attribute attribute;
-	Dwarf_Error err = NULL;
-	Dwarf_Off offset = 0;
-	Dwarf_Half form;
-
-	if (!open_attribute(file, die, name, &attribute))
-		return place;
-	form = form_of(file, attribute);
-	if (form != DW_FORM_ref_sig8 && done(file, compat_reference(attribute, &offset, &err), &err)) {
-		bool alt = form == DW_FORM_GNU_ref_alt || form == DW_FORM_ref_sup4 ||
-			form == DW_FORM_ref_sup8;
-
-		place = (struct dwarf_place){ alt ? file->tied : file, offset };
-	}
-	dwarf_dealloc_attribute(attribute);
-	return place;
-}
-
-bool dwarf_function_names(struct dwarf_place place, struct dwarf_names *ret)
-{
-	bool found = false;
-	int hops;
-
-	memset(ret, 0, sizeof(*ret));
-	for (hops = 0; hops < HOPS_MAX; hops++) {
-		struct dwarf_file *file = place.file;
-		struct dwarf_place next;
-		Dwarf_Die die;
-
-		if (!open_die(place, &die))
-			break;
-		found = true;
-		ret->declared = place;
-		if (!ret->linkage)
-			ret->linkage = string_attribute(file, die, DW_AT_linkage_name);
-		if (!ret->linkage)
-			ret->linkage = string_attribute(file, die, DW_AT_MIPS_linkage_name);
-		if (!ret->name)
-			ret->name = string_attribute(file, die, DW_AT_name);
-		next = follow(file, die, DW_AT_abstract_origin);
-		if (!next.file)
-			next = follow(file, die, DW_AT_specification);
-		dwarf_dealloc_die(die);
-		if (!next.file)
-			break;
-		place = next;
-	}
-	return found;
-}
-
-const char *dwarf_die_name(struct dwarf_place place)
-{
-	const char *name;
-	Dwarf_Die die;
-
-	if (!open_die(place, &die))
-		return NULL;
-	name = string_attribute(place.file, die, DW_AT_name);
-	dwarf_dealloc_die(die);
-	return name;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * dwarf.h - what libdwarf is used for: the units of a file, and the names of functions.
+ * dwarf.h - what libdwarf is used for: the units of a file and what their first DIEs say.
  *
  * It sees a file only through the sections that it is given (section.h), and of these only those
  * that it reads well: its readers of ranges, locations and lines are kept away from the file.
@@ -32,27 +32,5 @@ void dwarf_file_close(struct dwarf_file *file);
  * Returns how many; the caller frees *ret. Strings in them live as long as the file's sections.
  */
 size_t dwarf_file_units(struct dwarf_file *file, struct dwarf_unit **ret);
-
-/* A DIE of a file. */
-struct dwarf_place {
-	struct dwarf_file *file;        /* NULL: none */
-	uint64_t die;                   /* in its .debug_info */
-};
-
-/* Names of a function. Strings live as long as the sections of their file. */
-struct dwarf_names {
-	const char *linkage;            /* NULL: it has none */
-	const char *name;               /* without scopes; NULL: it has none */
-	struct dwarf_place declared;    /* the DIE whose parents are its scopes */
-};
-
-/*
- * The names of the function at a DIE, by way of abstract_origin and specification. False where
- * there is no such DIE.
- */
-bool dwarf_function_names(struct dwarf_place place, struct dwarf_names *ret);
-
-/* DW_AT_name of a DIE, or NULL. */
-const char *dwarf_die_name(struct dwarf_place place);
 
 #endif

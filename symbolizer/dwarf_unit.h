@@ -51,6 +51,7 @@ struct dwarf_unit {
 	uint64_t line;                  /* DW_AT_stmt_list, in .debug_line */
 	uint64_t addr_base;             /* in .debug_addr */
 	uint64_t rnglists_base;         /* in .debug_rnglists */
+	uint64_t str_offsets_base;      /* in .debug_str_offsets */
 	uint64_t ranges_base;           /* what GNU's split DWARF 4 adds to DW_AT_ranges; or 0 */
 	uint64_t dwo_id;
 	const char *comp_dir, *name;    /* NULL: none. In the file's sections */

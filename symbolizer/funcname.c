@@ -18,12 +18,12 @@
 #include "util/alloc.h"
 
 struct function_name {
-	struct dwarf_place place; /* the key; no padding in it */
+	struct die_place place; /* the key; no padding in it */
 	struct function_name_pair pair;
 	UT_hash_handle hh;
 };
 
-_Static_assert(sizeof(struct dwarf_place) == sizeof(void *) + sizeof(uint64_t),
+_Static_assert(sizeof(struct die_place) == sizeof(void *) + sizeof(uint64_t),
 	       "hashed as bytes");
 
 /*
@@ -39,10 +39,10 @@ static struct function_name_pair make_pair(struct debuginfo *info, const struct 
 					   bool raw, struct strings *strings)
 {
 	struct function_name_pair pair = { NULL, NULL };
-	struct dwarf_names names;
+	struct die_names names;
 	char *scoped = NULL;
 
-	if (!dwarf_function_names(frame->function, &names))
+	if (!die_function_names(frame->function, &names))
 		return pair;
 	if (names.linkage && (is_mangled(names.linkage) || !names.name))
 		pair.linked = strings_take(strings, raw ? xstrdup(names.linkage) :
@@ -63,7 +63,7 @@ struct function_name_pair function_names_find(struct function_names *names, stru
 {
 	struct function_name *name;
 
-	if (!frame->function.file)
+	if (!frame->function.source)
 		return (struct function_name_pair){ NULL, NULL };
 	HASH_FIND(hh, names->all, &frame->function, sizeof(frame->function), name);
 	if (!name) {

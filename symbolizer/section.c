@@ -16,6 +16,7 @@
 
 #include "symbolizer/elf.h"
 #include "symbolizer/inflate.h"
+#include "symbolizer/timelimit.h"
 #include "util/alloc.h"
 
 #ifndef ELFCOMPRESS_ZSTD
@@ -205,8 +206,11 @@ struct bytes dwarf_section(struct dwarf_sections *sections, enum dwarf_section n
 
 	if (!bytes->made) {
 		section = find_section(sections, nr);
-		if (section)
+		if (section) {
+			time_limit_start(sections->limit);
 			section_bytes_make(bytes, sections->elf, section, sections->limit);
+			time_limit_stop(sections->limit);
+		}
 		bytes->made = true;
 	}
 	return bytes->bytes;

@@ -6,6 +6,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#include <xxhash.h>
+
+/* Names of C++ are long: uthash's own function would take a quarter of a warm run's time. */
+#define HASH_FUNCTION(key, len, hash) ((hash) = (unsigned int)XXH3_64bits(key, len))
 #include <uthash.h>
 
 #include "util/alloc.h"

@@ -16,20 +16,24 @@ static uint64_t now_ns(void)
 
 void time_limit_start(struct time_limit *limit)
 {
-	limit->started_ns = now_ns();
+	if (!limit->depth++)
+		limit->started_ns = now_ns();
 }
 
 bool time_limit_passed(struct time_limit *limit)
 {
-	if (!limit->passed && now_ns() - limit->started_ns > limit->left_ns)
+	if (!limit->passed && limit->depth && now_ns() - limit->started_ns > limit->left_ns)
 		limit->passed = true;
 	return limit->passed;
 }
 
 void time_limit_stop(struct time_limit *limit)
 {
-	uint64_t spent = now_ns() - limit->started_ns;
+	uint64_t spent;
 
+	if (--limit->depth)
+		return;
+	spent = now_ns() - limit->started_ns;
 	limit->left_ns = spent < limit->left_ns ? limit->left_ns - spent : 0;
 	if (!limit->left_ns)
 		limit->passed = true;

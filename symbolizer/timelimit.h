@@ -13,11 +13,12 @@
 
 struct time_limit {
 	uint64_t left_ns;       /* CPU time of the thread that may still be spent */
-	uint64_t started_ns;    /* since time_limit_start() */
+	uint64_t started_ns;    /* by the outermost time_limit_start() */
+	unsigned int depth;
 	bool passed;            /* for good */
 };
 
-/* From here to time_limit_stop() the time counts. */
+/* From here to time_limit_stop() the time counts; may be nested. */
 void time_limit_start(struct time_limit *limit);
 void time_limit_stop(struct time_limit *limit);
 
