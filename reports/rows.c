@@ -10,6 +10,7 @@
 #include "analysis/heap.h"
 #include "analysis/ignore.h"
 #include "analysis/lineage.h"
+#include "analysis/lineage_stream.h"
 #include "analysis/names.h"
 #include "analysis/snapshot.h"
 #include "reports/report.h"
@@ -97,24 +98,19 @@ static json_t *growers_value(const struct lineage_shape *shape)
 	return list;
 }
 
-json_t *rows_lineage(struct names *names, const struct snap_block *b)
+static json_t *lineage_value(struct names *names, uint64_t birth_ms, const struct snap_lineage *l,
+			     const struct snap_step *kept)
 {
-	const struct snapshot *s = names_snapshot(names);
-	const struct snap_lineage *l;
 	struct lineage_shape shape;
 	json_t *o, *steps;
 
-	if (!b->lineage)
-		return json_null();
-	l = &s->lineages[b->lineage - 1];
-	lineage_shape_init(&shape, l, names);
+	lineage_shape_of(&shape, l, kept, names);
 	o = json_object();
 	steps = json_array();
-	set(o, "born", step_value(names, b->birth_ms, l->born_size, l->born_stack));
+	set(o, "born", step_value(names, birth_ms, l->born_size, l->born_stack));
 	for (uint32_t i = 0; i < l->nr_kept; i++) {
-		const struct snap_step *step = &s->steps[l->first_step + i];
-
-		json_array_append_new(steps, step_value(names, step->ms, step->size, step->stack));
+		json_array_append_new(steps,
+				      step_value(names, kept[i].ms, kept[i].size, kept[i].stack));
 	}
 	set(o, "steps", steps);
 	set_int(o, "nr_steps", l->nr_steps);
@@ -128,6 +124,17 @@ json_t *rows_lineage(struct names *names, const struct snap_block *b)
 	set(o, "elsewhere", json_boolean(shape.elsewhere));
 	lineage_shape_release(&shape);
 	return o;
+}
+
+json_t *rows_lineage(struct names *names, const struct snap_block *b)
+{
+	const struct snapshot *s = names_snapshot(names);
+	const struct snap_lineage *l;
+
+	if (!b->lineage)
+		return json_null();
+	l = &s->lineages[b->lineage - 1];
+	return lineage_value(names, b->birth_ms, l, s->steps + l->first_step);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------ */
@@ -253,7 +260,10 @@ json_t *rows_diff(const struct diff *diff, const struct diff_row *row, struct na
 	set_sums(o, &row->sums, per);
 	set_stack(o, names[row->side], row->stack);
 	set_int(o, "stacks", row->nr_stacks);
-	set(o, "lineage", rows_lineage(names[1], &row->grown));
+	set(o, "lineage",
+	    row->lineage ? lineage_value(names[1], row->grown.birth_ms, &row->lineage->lineage,
+					 row->lineage->steps)
+			 : json_null());
 	return o;
 }
 

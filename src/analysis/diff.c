@@ -10,6 +10,7 @@
 #include "analysis/block_stream.h"
 #include "analysis/filter.h"
 #include "analysis/ignore.h"
+#include "analysis/lineage_stream.h"
 #include "analysis/names.h"
 #include "analysis/snapshot.h"
 #include "util/alloc.h"
@@ -159,8 +160,7 @@ static bool knows_better(const struct build *w, int side, const struct snap_bloc
 {
 	if (w->by_thread)
 		return side || b->thread;
-	return w->by_class && w->snapshots[side]->class_words &&
-	       !w->snapshots[!side]->class_words;
+	return w->by_class && w->snapshots[side]->class_words && !w->snapshots[!side]->class_words;
 }
 
 static void add_both(struct build *w, const struct snap_block *b, const struct snap_block *a)
@@ -477,6 +477,37 @@ static void finish_rows(struct diff *d, const struct diff_options *options)
 		qsort_r(d->rows, nr, sizeof(*d->rows), compare_rows, &order);
 }
 
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = ((const struct taken_lineage *)a)->number;
+	uint32_t y = ((const struct taken_lineage *)b)->number;
+
+	return (x > y) - (x < y);
+}
+
+/* Fetches the lineages that rows tell of: few of those that there may be. */
+static int take_lineages(struct diff *d, const struct snapshot *after, struct hs_error *err)
+{
+	int ret;
+
+	d->lineages = xcalloc(d->nr_rows + 1, sizeof(*d->lineages));
+	for (size_t i = 0; i < d->nr_rows; i++) {
+		if (d->rows[i].grown.lineage)
+			d->lineages[d->nr_lineages++].number = d->rows[i].grown.lineage;
+	}
+	if (!d->nr_lineages)
+		return 0;
+	qsort(d->lineages, d->nr_lineages, sizeof(*d->lineages), by_number);
+	ret = lineages_take(after, d->lineages, d->nr_lineages, err);
+	for (size_t i = 0; i < d->nr_rows && !ret; i++) {
+		struct taken_lineage key = {.number = d->rows[i].grown.lineage};
+
+		d->rows[i].lineage =
+			bsearch(&key, d->lineages, d->nr_lineages, sizeof(*d->lineages), by_number);
+	}
+	return ret;
+}
+
 int diff_build(struct diff *d, struct names *before, struct names *after,
 	       const struct diff_options *options, struct hs_error *err)
 {
@@ -493,6 +524,7 @@ int diff_build(struct diff *d, struct names *before, struct names *after,
 	if (!ret) {
 		choose_stacks(&work);
 		finish_rows(d, options);
+		ret = take_lineages(d, work.snapshots[1], err);
 	}
 	build_release(&work);
 	if (ret)
@@ -505,5 +537,7 @@ void diff_release(struct diff *d)
 	grouping_free(d->grouping);
 	free(d->rows);
 	free(d->ignored);
+	lineages_release(d->lineages, d->nr_lineages);
+	free(d->lineages);
 	memset(d, 0, sizeof(*d));
 }

@@ -29,6 +29,7 @@ struct filter;
 struct hs_error;
 struct ignore;
 struct names;
+struct taken_lineage;
 
 struct diff_amount {
 	int64_t count, bytes;
@@ -44,6 +45,7 @@ struct diff_row {
 	uint32_t side, stack; /* the stack whose bytes changed most; 0: none */
 	uint32_t nr_stacks; /* 0 where the group says nothing of stacks */
 	struct snap_block grown; /* of AFTER: the largest ever resized; its lineage is 0: none */
+	const struct taken_lineage *lineage; /* of that block; NULL: none */
 };
 
 struct diff {
@@ -56,6 +58,8 @@ struct diff {
 	 * rule by its stack in AFTER, or in BEFORE if it is gone.
 	 */
 	struct diff_sums *ignored;
+	struct taken_lineage *lineages; /* those of the rows */
+	size_t nr_lineages;
 	bool same_image;
 };
 

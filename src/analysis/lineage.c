@@ -158,7 +158,12 @@ static bool parting_level(struct names *names, uint32_t birth, uint32_t step, si
 void lineage_shape_init(struct lineage_shape *shape, const struct snap_lineage *l,
 			struct names *names)
 {
-	const struct snap_step *steps = names_snapshot(names)->steps + l->first_step;
+	lineage_shape_of(shape, l, names_snapshot(names)->steps + l->first_step, names);
+}
+
+void lineage_shape_of(struct lineage_shape *shape, const struct snap_lineage *l,
+		      const struct snap_step *steps, struct names *names)
+{
 	size_t level = 0;
 
 	memset(shape, 0, sizeof(*shape));

@@ -11,6 +11,7 @@
 
 struct names;
 struct snap_lineage;
+struct snap_step;
 struct snapshot;
 
 struct lineage_grower {
@@ -36,8 +37,12 @@ struct lineage_shape {
 	bool elsewhere;
 };
 
+/* Of a lineage of the snapshot that names are of. */
 void lineage_shape_init(struct lineage_shape *shape, const struct snap_lineage *lineage,
 			struct names *names);
+/* The same where its steps are elsewhere. */
+void lineage_shape_of(struct lineage_shape *shape, const struct snap_lineage *lineage,
+		      const struct snap_step *steps, struct names *names);
 void lineage_shape_release(struct lineage_shape *shape);
 
 #endif

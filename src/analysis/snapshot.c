@@ -98,8 +98,7 @@ int snapshot_decode_chunk(const struct snapshot_file *file, const struct hs_chun
 }
 
 /* A chunk that is new to us is skipped, unless it says that it must not be. */
-static int check_unknown(const struct snapshot_file *file, struct snapshot *s,
-			 struct hs_error *err)
+static int check_unknown(const struct snapshot_file *file, struct snapshot *s, struct hs_error *err)
 {
 	for (size_t i = 0; i < file->nr_chunks; i++) {
 		const struct hs_chunk *chunk = &file->chunks[i];
@@ -139,7 +138,7 @@ int snapshot_damaged(const struct snapshot_file *file, const struct snap_problem
 /* How much of a file is read. */
 enum extent {
 	EXTENT_WHOLE,
-	EXTENT_STREAMED, /* the blocks stay where they are */
+	EXTENT_STREAMED, /* blocks, lineages and steps stay where they are */
 	EXTENT_TOTALS, /* neither blocks nor lineages and steps */
 	EXTENT_HEAD, /* who and when */
 };
@@ -148,10 +147,26 @@ static bool is_read(const struct snap_chunk_kind *kind, enum extent extent)
 {
 	if (extent == EXTENT_HEAD)
 		return kind->id == HS_CHUNK_ID('M', 'E', 'T', 'A');
-	if (extent == EXTENT_TOTALS && (kind->id == HS_CHUNK_ID('S', 'T', 'E', 'P') ||
-					kind->id == HS_CHUNK_ID('L', 'I', 'N', 'E')))
-		return false;
+	if (kind->id == HS_CHUNK_ID('S', 'T', 'E', 'P') ||
+	    kind->id == HS_CHUNK_ID('L', 'I', 'N', 'E'))
+		return extent == EXTENT_WHOLE;
 	return extent == EXTENT_WHOLE || !kind->column;
+}
+
+/* How much there is of what stays in the file. */
+static void count_unread(struct snapshot *s, const struct hs_chunk *chunk)
+{
+	switch (snapshot_chunk_id(chunk)) {
+	case SNAP_FIRST_COLUMN:
+		s->nr_blocks = chunk->items;
+		break;
+	case HS_CHUNK_ID('S', 'T', 'E', 'P'):
+		s->nr_steps = chunk->items;
+		break;
+	case HS_CHUNK_ID('L', 'I', 'N', 'E'):
+		s->nr_lineages = chunk->items;
+		break;
+	}
 }
 
 static int decode(const struct snapshot_file *file, enum extent extent, struct snapshot **ret,
@@ -171,8 +186,8 @@ static int decode(const struct snapshot_file *file, enum extent extent, struct s
 			res = kind->optional ? 0 : missing_chunk(file, kind, err);
 		else if (is_read(kind, extent))
 			res = snapshot_decode_chunk(file, chunk, kind, s, err);
-		else if (kind->id == SNAP_FIRST_COLUMN && extent == EXTENT_STREAMED)
-			s->nr_blocks = chunk->items;
+		else if (extent == EXTENT_STREAMED)
+			count_unread(s, chunk);
 	}
 	if (!res && extent != EXTENT_HEAD &&
 	    !(extent == EXTENT_STREAMED ? snapshot_valid_frame : snapshot_valid)(s, &problem))
@@ -247,7 +262,8 @@ int snapshot_write(const struct snapshot *snapshot, const char *path, const char
 
 /* ---- stores ------------------------------------------------------------------------------ */
 
-static int open_store(const char *path, bool with_words, struct snapshot **ret, struct hs_error *err)
+static int open_store(const char *path, bool with_words, struct snapshot **ret,
+		      struct hs_error *err)
 {
 	struct store_image image;
 	int res = store_image_read(path, &image, err);

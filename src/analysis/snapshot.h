@@ -164,7 +164,7 @@ struct snapshot {
 
 	bool totals_only;               /* no blocks, lineages, steps: see snapshot_open_totals() */
 
-	/* The file that blocks are read from one after the other, if blocks is NULL for that reason. */
+	/* The file that blocks and lineages are read from one by one, if their arrays are NULL for that reason. */
 	struct snapshot_file *file;
 
 	/*
@@ -192,9 +192,9 @@ int snapshot_open(const char *path, struct snapshot **ret, struct hs_error *err)
 int snapshot_open_totals(const char *path, struct snapshot **ret, struct hs_error *err);
 
 /*
- * The same, but the blocks of a file stay where they are: `blocks` is NULL, nr_blocks says how many
- * there are, and block_stream.h reads and verifies them. For snapshots of many blocks; what needs
- * the array cannot be used on it.
+ * The same, but blocks, lineages and steps of a file stay where they are: their arrays are NULL,
+ * their numbers say how many there are, and block_stream.h and lineage_stream.h read and verify
+ * them. For snapshots of many blocks; what needs the arrays cannot be used on it.
  */
 int snapshot_open_to_stream(const char *path, struct snapshot **ret, struct hs_error *err);
 

@@ -391,15 +391,19 @@ static void encode_steps(const struct snapshot *s, struct buffer *b)
 	}
 }
 
+void snap_decode_step(struct cursor *c, struct snap_step *ret)
+{
+	ret->size = cursor_varint(c);
+	ret->ms = cursor_varint(c);
+	ret->stack = cursor_varint32(c);
+}
+
 static void decode_steps(struct snapshot *s, struct cursor *c, uint64_t items)
 {
 	s->steps = xcalloc(items, sizeof(*s->steps));
 	s->nr_steps = items;
-	for (uint64_t i = 0; i < items && !c->bad; i++) {
-		s->steps[i].size = cursor_varint(c);
-		s->steps[i].ms = cursor_varint(c);
-		s->steps[i].stack = cursor_varint32(c);
-	}
+	for (uint64_t i = 0; i < items && !c->bad; i++)
+		snap_decode_step(c, &s->steps[i]);
 }
 
 static uint64_t nr_lineages(const struct snapshot *s)
@@ -420,6 +424,21 @@ static void encode_lineages(const struct snapshot *s, struct buffer *b)
 	}
 }
 
+void snap_decode_lineage(struct cursor *c, struct snap_lineage *ret, uint64_t first,
+			 uint64_t nr_steps)
+{
+	ret->born_size = cursor_varint(c);
+	ret->born_stack = cursor_varint32(c);
+	ret->nr_steps = cursor_varint(c);
+	ret->nr_shrinks = cursor_varint32(c);
+	ret->changed_ms = cursor_varint(c);
+	ret->peak_size = cursor_varint(c);
+	ret->nr_kept = (uint32_t)cursor_varint_max(c, nr_steps - first);
+	ret->nr_first = (uint32_t)cursor_varint_max(c, ret->nr_kept);
+	ret->inferred = cursor_varint_max(c, 1);
+	ret->first_step = (uint32_t)first;
+}
+
 static void decode_lineages(struct snapshot *s, struct cursor *c, uint64_t items)
 {
 	uint64_t first = 0;
@@ -427,19 +446,8 @@ static void decode_lineages(struct snapshot *s, struct cursor *c, uint64_t items
 	s->lineages = xcalloc(items, sizeof(*s->lineages));
 	s->nr_lineages = items;
 	for (uint64_t i = 0; i < items && !c->bad; i++) {
-		struct snap_lineage *l = &s->lineages[i];
-
-		l->born_size = cursor_varint(c);
-		l->born_stack = cursor_varint32(c);
-		l->nr_steps = cursor_varint(c);
-		l->nr_shrinks = cursor_varint32(c);
-		l->changed_ms = cursor_varint(c);
-		l->peak_size = cursor_varint(c);
-		l->nr_kept = (uint32_t)cursor_varint_max(c, s->nr_steps - first);
-		l->nr_first = (uint32_t)cursor_varint_max(c, l->nr_kept);
-		l->inferred = cursor_varint_max(c, 1);
-		l->first_step = (uint32_t)first;
-		first += l->nr_kept;
+		snap_decode_lineage(c, &s->lineages[i], first, s->nr_steps);
+		first += s->lineages[i].nr_kept;
 	}
 	if (first != s->nr_steps)
 		cursor_fail(c, c->pos, "steps that no lineage has");
@@ -519,10 +527,10 @@ static uint64_t nr_blocks(const struct snapshot *s)
 #define KIND(a, b, c, d, min, name, items, what) ANY_KIND(a, b, c, d, min, name, false, items, what)
 #define OPTIONAL_KIND(a, b, c, d, min, name, items, what) \
 	ANY_KIND(a, b, c, d, min, name, true, items, what)
-#define ANY_COLUMN(a, b, c, d, name, optional, items, what)                                   \
-	{                                                                                     \
-		HS_CHUNK_ID(a, b, c, d), 1, name, optional, items, snap_encode_##what, NULL,  \
-			snap_decode_##what                                                    \
+#define ANY_COLUMN(a, b, c, d, name, optional, items, what)                                  \
+	{                                                                                    \
+		HS_CHUNK_ID(a, b, c, d), 1, name, optional, items, snap_encode_##what, NULL, \
+			snap_decode_##what                                                   \
 	}
 #define COLUMN(a, b, c, d, name, what) ANY_COLUMN(a, b, c, d, name, false, nr_blocks, what)
 #define OPTIONAL_COLUMN(a, b, c, d, name, items, what) \

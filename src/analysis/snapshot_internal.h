@@ -47,6 +47,14 @@ const struct snap_chunk_kind *snap_chunk_kind(uint32_t id);
 /* The kind of the block addresses: the first of the columns, whose items say how many blocks. */
 #define SNAP_FIRST_COLUMN HS_CHUNK_ID('B', 'A', 'D', 'R')
 
+/* One item of the chunks STEP and LINE, of so many varints. */
+#define SNAP_STEP_NUMBERS    3u
+#define SNAP_LINEAGE_NUMBERS 9u
+void snap_decode_step(struct cursor *c, struct snap_step *ret);
+/* first: of the nr_steps steps those below it are of the lineages before. */
+void snap_decode_lineage(struct cursor *c, struct snap_lineage *ret, uint64_t first,
+			 uint64_t nr_steps);
+
 /* ---- snapshot_columns.c: of the blocks ---- */
 
 #define SNAP_COLUMN(what)                                                                     \
@@ -75,7 +83,7 @@ int snapshot_decode_chunk(const struct snapshot_file *file, const struct hs_chun
 			  struct hs_error *err);
 /* Reads all of a file; the result has passed snapshot_valid(). On success the caller owns *ret. */
 int snapshot_decode(const struct snapshot_file *file, struct snapshot **ret, struct hs_error *err);
-/* All but the blocks, which stay in the file; (*ret)->file is not set. */
+/* All but blocks, lineages and steps, which stay in the file; (*ret)->file is not set. */
 int snapshot_decode_frame(const struct snapshot_file *file, struct snapshot **ret,
 			  struct hs_error *err);
 /* What is said of a snapshot with this problem; -HS_E_FORMAT. */
@@ -89,8 +97,13 @@ int snapshot_damaged(const struct snapshot_file *file, const struct snap_problem
  * found. Assumes only that the arrays have the lengths that the snapshot says.
  */
 bool snapshot_valid(const struct snapshot *s, struct snap_problem *ret_problem);
-/* The same of everything but the blocks and what is said of them. */
+/* The same of everything but blocks, lineages and steps. */
 bool snapshot_valid_frame(const struct snapshot *s, struct snap_problem *ret_problem);
+/* The same of a step or lineage with this number, from 0. */
+bool snap_step_valid(const struct snapshot *s, size_t nr, const struct snap_step *step,
+		     struct snap_problem *ret_problem);
+bool snap_lineage_valid(const struct snapshot *s, size_t nr, const struct snap_lineage *lineage,
+			struct snap_problem *ret_problem);
 
 /* The same of the blocks, some at a time. */
 struct snap_block_checks {

@@ -110,28 +110,40 @@ static bool valid_stacks(const struct snapshot *s, struct snap_problem *p)
 	return true;
 }
 
-static bool valid_lineages(const struct snapshot *s, struct snap_problem *p)
+bool snap_step_valid(const struct snapshot *s, size_t nr, const struct snap_step *step,
+		     struct snap_problem *p)
+{
+	if (step->stack >= s->nr_stacks)
+		return bad(p, HS_CHUNK_ID('S', 'T', 'E', 'P'),
+			   "step %zu has stack %u, expected less than %zu", nr, step->stack,
+			   s->nr_stacks);
+	return true;
+}
+
+bool snap_lineage_valid(const struct snapshot *s, size_t nr, const struct snap_lineage *l,
+			struct snap_problem *p)
 {
 	uint32_t id = HS_CHUNK_ID('L', 'I', 'N', 'E');
 
+	if (l->born_stack >= s->nr_stacks)
+		return bad(p, id, "lineage %zu has stack %u, expected less than %zu", nr,
+			   l->born_stack, s->nr_stacks);
+	if (l->first_step > s->nr_steps || l->nr_kept > s->nr_steps - l->first_step ||
+	    l->nr_kept > l->nr_steps || l->nr_first > l->nr_kept)
+		return bad(p, id, "lineage %zu keeps %u of %" PRIu64 " steps, %u of them the first",
+			   nr, l->nr_kept, l->nr_steps, l->nr_first);
+	return true;
+}
+
+static bool valid_lineages(const struct snapshot *s, struct snap_problem *p)
+{
 	for (size_t i = 0; i < s->nr_steps; i++) {
-		if (s->steps[i].stack >= s->nr_stacks)
-			return bad(p, HS_CHUNK_ID('S', 'T', 'E', 'P'),
-				   "step %zu has stack %u, expected less than %zu", i,
-				   s->steps[i].stack, s->nr_stacks);
+		if (!snap_step_valid(s, i, &s->steps[i], p))
+			return false;
 	}
 	for (size_t i = 0; i < s->nr_lineages; i++) {
-		const struct snap_lineage *l = &s->lineages[i];
-
-		if (l->born_stack >= s->nr_stacks)
-			return bad(p, id, "lineage %zu has stack %u, expected less than %zu", i,
-				   l->born_stack, s->nr_stacks);
-		if (l->first_step > s->nr_steps || l->nr_kept > s->nr_steps - l->first_step ||
-		    l->nr_kept > l->nr_steps || l->nr_first > l->nr_kept)
-			return bad(p, id,
-				   "lineage %zu keeps %u of %" PRIu64 " steps, %u of them the "
-				   "first",
-				   i, l->nr_kept, l->nr_steps, l->nr_first);
+		if (!snap_lineage_valid(s, i, &s->lineages[i], p))
+			return false;
 	}
 	return true;
 }
@@ -286,8 +298,7 @@ static bool valid_arrays(const struct snapshot *s, struct snap_problem *p)
 {
 	if (!s->nr_threads)
 		return bad(p, HS_CHUNK_ID('T', 'H', 'R', 'D'), "0 threads, expected 1 or more");
-	return valid_meta(s, p) && valid_modules(s, p) && valid_nodes(s, p) && valid_stacks(s, p) &&
-	       valid_lineages(s, p);
+	return valid_meta(s, p) && valid_modules(s, p) && valid_nodes(s, p) && valid_stacks(s, p);
 }
 
 bool snapshot_valid_frame(const struct snapshot *s, struct snap_problem *ret_problem)
@@ -297,6 +308,6 @@ bool snapshot_valid_frame(const struct snapshot *s, struct snap_problem *ret_pro
 
 bool snapshot_valid(const struct snapshot *s, struct snap_problem *ret_problem)
 {
-	return valid_arrays(s, ret_problem) &&
+	return valid_arrays(s, ret_problem) && valid_lineages(s, ret_problem) &&
 	       (s->totals_only || valid_blocks(s, ret_problem)) && valid_sums(s, ret_problem);
 }

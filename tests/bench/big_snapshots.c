@@ -4,7 +4,8 @@
  *
  *      big_snapshots BLOCKS CHURN BEFORE AFTER
  *
- * BEFORE has BLOCKS blocks over 20,000 stacks and 8 threads. Of each 100 of them CHURN are freed
+ * BEFORE has BLOCKS blocks over 20,000 stacks and 8 threads; a third of them was resized twice
+ * before, so it has a lineage. Of each 100 of them CHURN are freed
  * until AFTER and as many are born at other addresses; one in 200 of the others was resized, half
  * of these moved. Prints what diff has to find: born, freed and resized blocks, and the delta in
  * bytes, which it adds up by itself as it goes.
@@ -87,8 +88,6 @@ static struct snapshot *new_snapshot(uint64_t taken_ms, size_t room)
 	s->coverage.consistent = true;
 	add_stacks(s);
 	s->blocks = xcalloc(room, sizeof(*s->blocks));
-	s->lineages = xcalloc(room / 50 + 1000, sizeof(*s->lineages));
-	s->steps = xcalloc(room / 50 + 1000, sizeof(*s->steps));
 	return s;
 }
 
@@ -110,21 +109,25 @@ static struct snap_block new_block(uint64_t address, uint64_t room, uint64_t now
 	};
 }
 
-static void resize(struct snapshot *s, struct snap_block *b, uint64_t now_ms)
-{
-	struct snap_lineage *l = &s->lineages[s->nr_lineages++];
+static size_t alloc_lineages, alloc_steps;
 
-	*l = (struct snap_lineage){.born_size = b->size,
-				   .born_stack = b->stack,
-				   .nr_steps = 1,
-				   .changed_ms = now_ms,
-				   .first_step = (uint32_t)s->nr_steps,
-				   .nr_kept = 1,
-				   .nr_first = 1};
-	b->size++;
-	b->usable = b->size;
+/* Adds a lineage with so many steps to a block: the last gave it its present size. */
+static void add_lineage(struct snapshot *s, struct snap_block *b, uint32_t nr_steps,
+			uint64_t now_ms)
+{
+	s->lineages = xgrow(s->lineages, &alloc_lineages, s->nr_lineages + 1, sizeof(*s->lineages));
+	s->steps = xgrow(s->steps, &alloc_steps, s->nr_steps + nr_steps, sizeof(*s->steps));
+	s->lineages[s->nr_lineages++] = (struct snap_lineage){.born_size = b->size / 2,
+							      .born_stack = b->stack,
+							      .nr_steps = nr_steps,
+							      .changed_ms = now_ms,
+							      .first_step = (uint32_t)s->nr_steps,
+							      .nr_kept = nr_steps,
+							      .nr_first = nr_steps};
+	for (uint32_t i = 0; i < nr_steps; i++)
+		s->steps[s->nr_steps++] =
+			(struct snap_step){b->size - nr_steps + i + 1, now_ms, b->stack};
 	b->lineage = (uint32_t)s->nr_lineages;
-	s->steps[s->nr_steps++] = (struct snap_step){b->size, now_ms, b->stack};
 }
 
 /* Sums as a reader wants them, then the file. */
@@ -166,29 +169,39 @@ int main(int argc, char **argv)
 	nr = strtoull(argv[1], NULL, 10);
 	churn = strtoull(argv[2], NULL, 10);
 	before = new_snapshot(60000, nr + 1);
-	after = new_snapshot(120000, nr + nr * churn / 50 + 1000);
 	for (uint64_t i = 0; i < nr; i++) {
-		struct snap_block b = new_block(address, 60000, random_below(60000)), a = b;
+		struct snap_block b = new_block(address, 60000, random_below(60000));
 
+		if (i % 3 == 0)
+			add_lineage(before, &b, 2, 60000);
 		before->blocks[before->nr_blocks++] = b;
-		address += (b.size + 15) / 16 * 16 + 32; /* room to grow by one */
+		/* room to grow by one, and for another block behind it */
+		address += (b.size + 15) / 16 * 16 + 600;
+	}
+	alloc_lineages = alloc_steps = 0;
+	after = new_snapshot(120000, nr + 1);
+	for (uint64_t i = 0; i < nr; i++) {
+		struct snap_block b = before->blocks[i], a = b;
+		uint64_t behind = b.address + (b.size + 15) / 16 * 16 + 16;
+		uint32_t nr_steps = b.lineage ? 2 : 0;
+
+		a.lineage = 0;
 		if (random_below(100) < churn) {
 			freed++;
-			delta -= (int64_t)b.size;
-			/* its successor lies elsewhere, so that no address is used again */
-			a = new_block(address, 512, 60001 + random_below(59999));
-			address += (a.size + 15) / 16 * 16 + 32;
 			born++;
-			delta += (int64_t)a.size;
+			/* its successor lies elsewhere, so that no address is used again */
+			a = new_block(behind, 512, 60001 + random_below(59999));
+			delta += (int64_t)a.size - (int64_t)b.size;
 		} else if (!random_below(200)) {
 			resized++;
 			delta++;
-			if (random_below(2)) {
-				a.address = address;
-				address += (a.size + 15) / 16 * 16 + 32;
-			}
-			resize(after, &a, 70000);
+			a.usable = ++a.size;
+			nr_steps++;
+			if (random_below(2) && a.size <= 512)
+				a.address = behind;
 		}
+		if (nr_steps)
+			add_lineage(after, &a, nr_steps, 70000);
 		after->blocks[after->nr_blocks++] = a;
 	}
 	printf("%" PRIu64 " born, %" PRIu64 " freed, %" PRIu64 " resized, %" PRId64 " bytes more\n",

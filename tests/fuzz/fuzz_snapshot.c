@@ -6,6 +6,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "analysis/block_stream.h"
+#include "analysis/lineage_stream.h"
 #include "analysis/snapshot_internal.h"
 #include "util/error.h"
 
@@ -29,6 +30,8 @@ static int read_streamed(struct snapshot_file *file, struct hs_error *err)
 	while (!ret && nr)
 		ret = block_stream_next(stream, &blocks, &nr, err);
 	block_stream_close(stream);
+	if (!ret)
+		ret = lineages_take(s, NULL, 0, err);
 	s->file = NULL;
 	snapshot_free(s);
 	return ret;

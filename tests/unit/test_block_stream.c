@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "analysis/block_stream.h"
+#include "analysis/lineage_stream.h"
 #include "analysis/snapshot.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -120,6 +121,8 @@ static int stream_all(struct snap_block **ret, size_t *ret_nr, struct hs_error *
 		sum += nr;
 	}
 	block_stream_close(stream);
+	if (!res)
+		res = lineages_take(s, NULL, 0, err);
 	snapshot_free(s);
 	if (res || !ret) {
 		free(blocks);
@@ -186,6 +189,90 @@ static void assert_same_verdict(void)
 			 stream_err.text);
 }
 
+/* The packing is right, what is inside is not. */
+static void refused(struct snapshot *s, const char *text)
+{
+	struct hs_error err = {0};
+
+	write_snapshot(s);
+	assert_int_equal(stream_all(NULL, NULL, &err), -HS_E_FORMAT);
+	if (!strstr(err.text, text))
+		fail_msg("'%s' does not say '%s'", err.text, text);
+	assert_same_verdict();
+}
+
+static void assert_same_lineage(const struct snap_lineage *a, const struct snap_lineage *b)
+{
+	assert_int_equal(a->born_size, b->born_size);
+	assert_int_equal(a->born_stack, b->born_stack);
+	assert_int_equal(a->nr_steps, b->nr_steps);
+	assert_int_equal(a->nr_shrinks, b->nr_shrinks);
+	assert_int_equal(a->changed_ms, b->changed_ms);
+	assert_int_equal(a->peak_size, b->peak_size);
+	assert_int_equal(a->first_step, b->first_step);
+	assert_int_equal(a->nr_kept, b->nr_kept);
+	assert_int_equal(a->nr_first, b->nr_first);
+	assert_int_equal(a->inferred, b->inferred);
+}
+
+/* Some lineages of a file are those that were written; any are found, with all of their steps. */
+static void test_lineages(void **unused)
+{
+	struct snapshot *s = new_snapshot(3000), *streamed;
+	struct taken_lineage wanted[40];
+	size_t nr = 0;
+
+	(void)unused;
+	s->steps = xcalloc(3000 * 40, sizeof(*s->steps));
+	for (size_t i = 0; i < s->nr_lineages; i++) {
+		struct snap_lineage *l = &s->lineages[i];
+
+		*l = (struct snap_lineage){
+			.born_size = random_width(40),
+			.born_stack = (uint32_t)random_below(NR_STACKS),
+			.nr_steps = 40 + random_width(20),
+			.nr_shrinks = (uint32_t)random_width(20),
+			.changed_ms = random_width(40),
+			.peak_size = random_width(63),
+			.first_step = (uint32_t)s->nr_steps,
+			.nr_kept = (uint32_t)random_below(40),
+			.inferred = random_below(2),
+		};
+		l->nr_first = (uint32_t)random_below(l->nr_kept + 1);
+		for (uint32_t k = 0; k < l->nr_kept; k++)
+			s->steps[s->nr_steps++] =
+				(struct snap_step){random_width(63), random_width(40),
+						   (uint32_t)random_below(NR_STACKS)};
+	}
+	write_snapshot(s);
+	assert_int_equal(snapshot_open_to_stream(path, &streamed, NULL), 0);
+	assert_int_equal(streamed->nr_lineages, 3000);
+	for (uint32_t number = 1; number <= 3000 && nr < 40; number += 1 + random_below(150))
+		wanted[nr++].number = number;
+	wanted[nr - 1].number = 3000;
+	assert_int_equal(lineages_take(streamed, wanted, nr, NULL), 0);
+	for (size_t i = 0; i < nr; i++) {
+		const struct snap_lineage *l = &s->lineages[wanted[i].number - 1];
+
+		assert_same_lineage(&wanted[i].lineage, l);
+		for (uint32_t k = 0; k < l->nr_kept; k++) {
+			const struct snap_step *step = &s->steps[l->first_step + k];
+
+			assert_int_equal(wanted[i].steps[k].size, step->size);
+			assert_int_equal(wanted[i].steps[k].ms, step->ms);
+			assert_int_equal(wanted[i].steps[k].stack, step->stack);
+		}
+	}
+	lineages_release(wanted, nr);
+	snapshot_free(streamed);
+	s->steps[s->nr_steps - 1].stack = NR_STACKS;
+	refused(s, "has stack 7");
+	s->steps[s->nr_steps - 1].stack = 0;
+	s->lineages[1500].born_stack = NR_STACKS;
+	refused(s, "lineage 1500 has stack 7");
+	snapshot_free(s);
+}
+
 static void test_damaged_bytes(void **unused)
 {
 	struct snapshot *s = new_snapshot(5000);
@@ -217,18 +304,6 @@ static void test_damaged_bytes(void **unused)
 	assert_int_equal(stream_all(NULL, NULL, NULL), 0);
 	fclose(f);
 	snapshot_free(s);
-}
-
-/* The packing is right, what is inside is not. */
-static void refused(struct snapshot *s, const char *text)
-{
-	struct hs_error err = {0};
-
-	write_snapshot(s);
-	assert_int_equal(stream_all(NULL, NULL, &err), -HS_E_FORMAT);
-	if (!strstr(err.text, text))
-		fail_msg("'%s' does not say '%s'", err.text, text);
-	assert_same_verdict();
 }
 
 static void test_wrong_inside(void **unused)
@@ -281,9 +356,8 @@ static int remove_file(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_blocks),
-		cmocka_unit_test(test_array),
-		cmocka_unit_test(test_damaged_bytes),
+		cmocka_unit_test(test_same_blocks),  cmocka_unit_test(test_array),
+		cmocka_unit_test(test_lineages),     cmocka_unit_test(test_damaged_bytes),
 		cmocka_unit_test(test_wrong_inside),
 	};
 

@@ -18,6 +18,7 @@
 #include "analysis/diff.h"
 #include "analysis/filter.h"
 #include "analysis/ignore.h"
+#include "analysis/lineage_stream.h"
 #include "tests/unit/fake_heap.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -503,9 +504,16 @@ static void assert_same_diffs(struct history *h, struct names *const names[2], e
 	for (size_t i = 0; i < a.nr_rows; i++) {
 		assert_memory_equal(&a.rows[i].sums, &b.rows[i].sums, sizeof(a.rows[i].sums));
 		assert_int_equal(a.rows[i].stack, b.rows[i].stack);
-		assert_int_equal(a.rows[i].grown.serial, b.rows[i].grown.serial);
 		assert_string_equal(grouping_get(a.grouping, a.rows[i].group)->key,
 				    grouping_get(b.grouping, b.rows[i].group)->key);
+		assert_int_equal(a.rows[i].grown.serial, b.rows[i].grown.serial);
+		assert_int_equal(!a.rows[i].lineage, !b.rows[i].lineage);
+		if (!a.rows[i].lineage)
+			continue;
+		assert_int_equal(a.rows[i].lineage->lineage.born_size,
+				 b.rows[i].lineage->lineage.born_size);
+		assert_int_equal(a.rows[i].lineage->steps[0].size,
+				 b.rows[i].lineage->steps[0].size);
 	}
 	diff_release(&a);
 	diff_release(&b);

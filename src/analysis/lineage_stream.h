@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lineage_stream.h - some lineages of a snapshot, without having all of them in memory.
+ */
+#ifndef HEAPSTORY_ANALYSIS_LINEAGE_STREAM_H
+#define HEAPSTORY_ANALYSIS_LINEAGE_STREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot.h"
+
+struct hs_error;
+
+struct taken_lineage {
+	uint32_t number; /* as in struct snap_block: its index + 1 */
+	struct snap_lineage lineage; /* first_step is that of the snapshot, not of steps */
+	struct snap_step *steps; /* lineage.nr_kept of them */
+};
+
+/*
+ * Fills in what belongs to the numbers, which ascend: from the snapshot's arrays, or from its file,
+ * which is then read and verified to its end. 0 or -HS_E_*; lineages_release() in any case.
+ */
+int lineages_take(const struct snapshot *s, struct taken_lineage *wanted, size_t nr,
+		  struct hs_error *err);
+/* Frees their steps. */
+void lineages_release(struct taken_lineage *taken, size_t nr);
+
+#endif
