@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/block_stream.h"
 #include "analysis/filter.h"
 #include "analysis/ignore.h"
 #include "analysis/lineage_stream.h"
+#include "analysis/match.h"
 #include "analysis/names.h"
 #include "analysis/snapshot.h"
 #include "util/alloc.h"
@@ -23,6 +23,19 @@ struct stack_sums {
 	bool used;
 };
 
+/*
+ * Blocks that are in both with the same size and stack, by stack of BEFORE, where the stack alone
+ * decides about the group. They are most of all, and so the sums of rows, which lie anywhere in
+ * memory, are touched once for a stack and not for each block.
+ */
+struct stayed {
+	uint64_t count, bytes;
+	uint64_t grown_size; /* of `grown` in stayed_grown[] */
+	uint32_t
+		after; /* the stack in AFTER that is the same, as far as is known; NO_STACK: none */
+};
+#define NO_STACK UINT32_MAX
+
 struct build {
 	struct diff *diff;
 	const struct snapshot *snapshots[2];
@@ -32,6 +45,9 @@ struct build {
 	struct names *names[2];
 	bool by_thread, by_class;
 	size_t alloc_rows;
+	struct stayed *stayed; /* NULL: the stack does not decide alone */
+	struct snap_block
+		*stayed_grown; /* the largest of them that was ever resized; lineage 0: none */
 	struct grouping *contents; /* of stacks */
 	struct stack_sums *stacks; /* by group of contents */
 	size_t nr_stacks, alloc_stacks;
@@ -40,7 +56,7 @@ struct build {
 static void add(struct diff_amount *amount, int64_t count, uint64_t bytes)
 {
 	amount->count += count;
-	amount->bytes += (int64_t)bytes * count;
+	amount->bytes += (int64_t)bytes;
 }
 
 static struct diff_row *row_of(struct build *w, uint32_t group)
@@ -55,9 +71,10 @@ static struct diff_row *row_of(struct build *w, uint32_t group)
 	return &d->rows[group];
 }
 
-static void add_to_stack(struct build *w, uint32_t side, const struct snap_block *b)
+static void add_to_stack(struct build *w, uint32_t side, uint32_t stack, uint64_t count,
+			 uint64_t bytes)
 {
-	uint32_t content = grouping_of_stack(w->contents, side, b->stack);
+	uint32_t content = grouping_of_stack(w->contents, side, stack);
 	struct stack_sums *s;
 
 	while (w->nr_stacks <= content) {
@@ -69,9 +86,9 @@ static void add_to_stack(struct build *w, uint32_t side, const struct snap_block
 	if (!s->used || side > s->side) {
 		s->used = true;
 		s->side = side;
-		s->stack = b->stack;
+		s->stack = stack;
 	}
-	add(side ? &s->after : &s->before, 1, b->size);
+	add(side ? &s->after : &s->before, (int64_t)count, bytes);
 }
 
 /* The block of AFTER that says most about how the group grows. */
@@ -86,16 +103,16 @@ static bool passes(struct build *w, uint32_t side, const struct snap_block *b)
 	return filter_passes(&w->filters[side], b);
 }
 
-/* The sums that the block counts in instead of a row, or NULL. */
-static struct diff_sums *ignored(struct build *w, uint32_t side, const struct snap_block *b)
+/* The sums that blocks of a stack count in instead of a row, or NULL. */
+static struct diff_sums *ignored(struct build *w, uint32_t side, uint32_t stack)
 {
 	uint32_t *known;
 
 	if (!w->ignore)
 		return NULL;
-	known = &w->ignored[side][b->stack];
+	known = &w->ignored[side][stack];
 	if (!*known)
-		*known = ignore_rule_of(w->ignore, w->names[side], b->stack) + 2; /* none: 1 */
+		*known = ignore_rule_of(w->ignore, w->names[side], stack) + 2; /* none: 1 */
 	return *known == 1 ? NULL : &w->diff->ignored[*known - 2];
 }
 
@@ -125,14 +142,14 @@ static void add_single(struct build *w, uint32_t side, const struct snap_block *
 
 	if (!passes(w, side, b))
 		return;
-	aside = ignored(w, side, b);
+	aside = ignored(w, side, b->stack);
 	if (aside) {
 		add_single_to(aside, side, b->size);
 		return;
 	}
 	row = row_of(w, grouping_of(w->diff->grouping, side, b));
 	add_single_to(&row->sums, side, b->size);
-	add_to_stack(w, side, b);
+	add_to_stack(w, side, b->stack, 1, b->size);
 	if (side)
 		note_grown(row, b);
 }
@@ -163,6 +180,53 @@ static bool knows_better(const struct build *w, int side, const struct snap_bloc
 	return w->by_class && w->snapshots[side]->class_words && !w->snapshots[!side]->class_words;
 }
 
+/* A block that stayed as it was counts with the others of its stack. False if it is none. */
+static bool add_to_stayed(struct build *w, const struct snap_block *b, const struct snap_block *a)
+{
+	struct stayed *s;
+
+	if (!w->stayed || a->size != b->size)
+		return false;
+	s = &w->stayed[b->stack];
+	if (s->after != a->stack) {
+		if (s->count || grouping_of_stack(w->contents, 0, b->stack) !=
+					grouping_of_stack(w->contents, 1, a->stack))
+			return false;
+		s->after = a->stack;
+	}
+	s->count++;
+	s->bytes += a->size;
+	if (a->lineage && a->size >= s->grown_size) {
+		s->grown_size = a->size + 1;
+		w->stayed_grown[b->stack] = *a;
+	}
+	return true;
+}
+
+/* What stayed, into the rows. */
+static void add_stayed(struct build *w)
+{
+	for (uint32_t i = 0; w->stayed && i < w->snapshots[0]->nr_stacks; i++) {
+		const struct stayed *s = &w->stayed[i];
+		struct diff_sums *sums;
+		uint32_t group;
+
+		if (!s->count)
+			continue;
+		sums = ignored(w, 1, s->after);
+		if (!sums) {
+			group = grouping_of_stack(w->diff->grouping, 0, i);
+			sums = &row_of(w, group)->sums;
+			add_to_stack(w, 0, i, s->count, s->bytes);
+			add_to_stack(w, 1, s->after, s->count, s->bytes);
+			note_grown(row_of(w, group), &w->stayed_grown[i]);
+		}
+		add(&sums->before, (int64_t)s->count, s->bytes);
+		add(&sums->after, (int64_t)s->count, s->bytes);
+		add(&sums->survived, (int64_t)s->count, s->bytes);
+	}
+}
+
 static void add_both(struct build *w, const struct snap_block *b, const struct snap_block *a)
 {
 	struct diff_sums *aside;
@@ -170,7 +234,9 @@ static void add_both(struct build *w, const struct snap_block *b, const struct s
 
 	if (!passes(w, 0, b) && !passes(w, 1, a))
 		return;
-	aside = ignored(w, 1, a);
+	if (add_to_stayed(w, b, a))
+		return;
+	aside = ignored(w, 1, a->stack);
 	if (aside) {
 		add_both_to(aside, b->size, a->size);
 		return;
@@ -186,150 +252,17 @@ static void add_both(struct build *w, const struct snap_block *b, const struct s
 		add_both_to(&row_of(w, to)->sums, b->size, a->size);
 	else
 		add_moved(w, from, to, b->size, a->size);
-	add_to_stack(w, 0, b);
-	add_to_stack(w, 1, a);
+	add_to_stack(w, 0, b->stack, 1, b->size);
+	add_to_stack(w, 1, a->stack, 1, a->size);
 	note_grown(row_of(w, to), a);
 }
 
-/* ---- which block is which ---------------------------------------------------------------- */
-
-/* One side on its way: blocks[at .. nr) are there to be looked at, 0 left: the end. */
-struct side {
-	struct block_stream *stream;
-	const struct snap_block *blocks;
-	size_t at, nr;
-	uint64_t taken_ms; /* of the other side: no block that was born later can be there */
-	struct snap_block *loose; /* not at the same place on the other side, but perhaps there */
-	size_t nr_loose, alloc_loose;
-};
-
-static int side_fill(struct side *s, struct hs_error *err)
+static void add_pair(void *context, const struct snap_block *before, const struct snap_block *after)
 {
-	if (s->at < s->nr)
-		return 0;
-	s->at = 0;
-	return block_stream_next(s->stream, &s->blocks, &s->nr, err);
-}
-
-/*
- * A block that is on one side only, as far as places go. What was born after the other snapshot was
- * made is not there; the rest may have been moved by realloc.
- */
-static void add_loose(struct build *w, struct side *sides, uint32_t side)
-{
-	struct side *s = &sides[side];
-	const struct snap_block *b = &s->blocks[s->at++];
-
-	if (!w->diff->same_image || b->birth_ms > s->taken_ms) {
-		add_single(w, side, b);
-		return;
-	}
-	s->loose = xgrow(s->loose, &s->alloc_loose, s->nr_loose + 1, sizeof(*s->loose));
-	s->loose[s->nr_loose++] = *b;
-}
-
-/* Walks both by address. Most blocks are in both at the same place. */
-static int walk(struct build *w, struct side sides[2], struct hs_error *err)
-{
-	for (;;) {
-		const struct snap_block *x, *y;
-		int ret = side_fill(&sides[0], err);
-
-		if (!ret)
-			ret = side_fill(&sides[1], err);
-		if (ret)
-			return ret;
-		x = sides[0].nr ? &sides[0].blocks[sides[0].at] : NULL;
-		y = sides[1].nr ? &sides[1].blocks[sides[1].at] : NULL;
-		if (!x && !y)
-			return 0;
-		if (x && y && x->address == y->address && x->serial == y->serial &&
-		    w->diff->same_image) {
-			add_both(w, x, y);
-			sides[0].at++;
-			sides[1].at++;
-		} else {
-			add_loose(w, sides, !x || (y && y->address < x->address));
-		}
-	}
-}
-
-/* Serials of different threads differ in their upper bits, those of one thread in the lower. */
-static size_t slot_of(uint64_t serial, size_t mask)
-{
-	uint64_t h = (serial ^ serial >> 32) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (size_t)(h ^ h >> 32) & mask;
-}
-
-/* Matches what lies elsewhere by its serial: the side with fewer such blocks goes into a table. */
-static void match_loose(struct build *w, struct side sides[2])
-{
-	uint32_t few = sides[0].nr_loose > sides[1].nr_loose, many = !few;
-	struct snap_block *blocks = sides[few].loose;
-	size_t nr = sides[few].nr_loose, mask = 15, *table;
-	bool *matched = xcalloc(nr + 1, sizeof(*matched));
-
-	while (mask < 2 * nr)
-		mask = 2 * mask + 1;
-	table = xcalloc(mask + 1, sizeof(*table)); /* place in blocks, plus 1 */
-	for (size_t i = 0; i < nr; i++) {
-		size_t slot = slot_of(blocks[i].serial, mask);
-
-		while (table[slot])
-			slot = (slot + 1) & mask;
-		table[slot] = i + 1;
-	}
-	for (size_t k = 0; k < sides[many].nr_loose; k++) {
-		const struct snap_block *b = &sides[many].loose[k];
-		size_t slot = slot_of(b->serial, mask), i;
-
-		while (table[slot] &&
-		       (matched[table[slot] - 1] || blocks[table[slot] - 1].serial != b->serial))
-			slot = (slot + 1) & mask;
-		if (!table[slot]) {
-			add_single(w, many, b);
-			continue;
-		}
-		i = table[slot] - 1;
-		matched[i] = true;
-		add_both(w, few ? b : &blocks[i], few ? &blocks[i] : b);
-	}
-	for (size_t i = 0; i < nr; i++) {
-		if (!matched[i])
-			add_single(w, few, &blocks[i]);
-	}
-	free(table);
-	free(matched);
-}
-
-/*
- * The latest moment at which a block can have been born that is in the snapshot. The program's
- * clock may be a tick ahead of what was read; one that went on during the copy may be far ahead.
- */
-static uint64_t last_birth_ms(const struct snapshot *s)
-{
-	return s->coverage.consistent ? s->taken_ms + HS_TICK_MS : UINT64_MAX;
-}
-
-static int match(struct build *w, struct hs_error *err)
-{
-	struct side sides[2] = {{0}, {0}};
-	int ret = 0;
-
-	for (int i = 0; i < 2 && !ret; i++) {
-		sides[i].taken_ms = last_birth_ms(w->snapshots[!i]);
-		ret = block_stream_open(w->snapshots[i], &sides[i].stream, err);
-	}
-	if (!ret)
-		ret = walk(w, sides, err);
-	if (!ret)
-		match_loose(w, sides);
-	for (int i = 0; i < 2; i++) {
-		block_stream_close(sides[i].stream);
-		free(sides[i].loose);
-	}
-	return ret;
+	if (before && after)
+		add_both(context, before, after);
+	else
+		add_single(context, after != NULL, after ? after : before);
 }
 
 /* ---- rows -------------------------------------------------------------------------------- */
@@ -447,6 +380,14 @@ static void build_init(struct build *w, struct diff *d, struct names *const name
 		grouping_add(d->grouping, names[i]);
 		grouping_add(w->contents, names[i]);
 	}
+	if (grouping_by_stack(d->grouping)) {
+		size_t nr = w->snapshots[0]->nr_stacks + 1;
+
+		w->stayed = xcalloc(nr, sizeof(*w->stayed));
+		w->stayed_grown = xcalloc(nr, sizeof(*w->stayed_grown));
+		for (size_t i = 0; i < nr; i++)
+			w->stayed[i].after = NO_STACK;
+	}
 }
 
 static void build_release(struct build *w)
@@ -456,6 +397,8 @@ static void build_release(struct build *w)
 		free(w->ignored[i]);
 	}
 	grouping_free(w->contents);
+	free(w->stayed);
+	free(w->stayed_grown);
 	free(w->stacks);
 }
 
@@ -518,10 +461,10 @@ int diff_build(struct diff *d, struct names *before, struct names *after,
 	memset(d, 0, sizeof(*d));
 	d->grouping = grouping_new(&options->group);
 	build_init(&work, d, names, options);
-	d->same_image = !memcmp(work.snapshots[0]->image, work.snapshots[1]->image,
-				sizeof(work.snapshots[0]->image));
-	ret = match(&work, err);
+	d->same_image = match_same_image(work.snapshots[0], work.snapshots[1]);
+	ret = match_blocks(work.snapshots[0], work.snapshots[1], add_pair, &work, err);
 	if (!ret) {
+		add_stayed(&work);
 		choose_stacks(&work);
 		finish_rows(d, options);
 		ret = take_lineages(d, work.snapshots[1], err);

@@ -111,7 +111,9 @@ struct snap_block_checks {
 	size_t nr; /* blocks so far */
 	uint64_t address; /* of the last one */
 	uint64_t end; /* of those that are not in flight */
-	uint64_t *count, *bytes; /* by stack */
+	struct snap_block_sums {
+		uint64_t count, bytes;
+	} * sums; /* by stack */
 };
 
 void snap_block_checks_init(struct snap_block_checks *c, const struct snapshot *s);

@@ -154,15 +154,13 @@ void snap_block_checks_init(struct snap_block_checks *c, const struct snapshot *
 {
 	*c = (struct snap_block_checks){
 		.s = s,
-		.count = xcalloc(s->nr_stacks, sizeof(*c->count)),
-		.bytes = xcalloc(s->nr_stacks, sizeof(*c->bytes)),
+		.sums = xcalloc(s->nr_stacks, sizeof(*c->sums)),
 	};
 }
 
 void snap_block_checks_release(struct snap_block_checks *c)
 {
-	free(c->count);
-	free(c->bytes);
+	free(c->sums);
 }
 
 static uint64_t block_span(const struct snap_block *b)
@@ -229,8 +227,8 @@ bool snap_block_checks_add(struct snap_block_checks *c, const struct snap_block 
 		c->address = b->address;
 		if (!(b->flags & SNAP_BLOCK_IN_FLIGHT))
 			c->end = b->address + block_span(b);
-		c->count[b->stack]++;
-		c->bytes[b->stack] += b->size;
+		c->sums[b->stack].count++;
+		c->sums[b->stack].bytes += b->size;
 		c->nr++;
 	}
 	return true;
@@ -242,12 +240,13 @@ bool snap_block_checks_end(const struct snap_block_checks *c, struct snap_proble
 
 	for (size_t i = 0; i < s->nr_stacks; i++) {
 		const struct snap_stack *st = &s->stacks[i];
+		const struct snap_block_sums *sums = &c->sums[i];
 
-		if (st->live_count != c->count[i] || st->live_bytes != c->bytes[i])
+		if (st->live_count != sums->count || st->live_bytes != sums->bytes)
 			return bad(p, HS_CHUNK_ID('S', 'T', 'A', 'K'),
 				   "stack %zu has %" PRIu64 " live blocks of %" PRIu64
 				   " bytes, expected %" PRIu64 " of %" PRIu64,
-				   i, st->live_count, st->live_bytes, c->count[i], c->bytes[i]);
+				   i, st->live_count, st->live_bytes, sums->count, sums->bytes);
 	}
 	return true;
 }
