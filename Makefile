@@ -155,7 +155,7 @@ program_bin := $(filter-out $(program_so:.so=),$(patsubst tests/programs/%.c,$(P
 	$(wildcard tests/programs/*.c))) \
 	$(patsubst tests/programs/%.cpp,$(P)/%,$(wildcard tests/programs/*.cpp)) \
 	$(patsubst tests/programs/%.rs,$(P)/%,$(filter-out %/mark.rs,$(wildcard tests/programs/*.rs))) \
-	$(addprefix $(P)/cache_insert_,O2 frames nopie static stripped) \
+	$(addprefix $(P)/cache_insert_,O2 frames nopie static stripped) $(P)/own_unwind_generic \
 	$(if $(shell command -v musl-gcc),$(P)/cache_insert_musl)
 
 ## programs       the small programs that the tests trace
@@ -197,6 +197,12 @@ $(P)/sym_driver: $(O)/obj/tool/tests/programs/sym_driver.o \
 	$(Q)$(CC) $(CFLAGS) $(san_flags) $(LDFLAGS) -o $@ $^ $(tool_libs) -pthread
 
 $(P)/own_unwind: program_libs := -lunwind
+$(P)/own_unwind_generic: program_libs := -lunwind-generic -lunwind
+$(P)/own_unwind_generic: program_extra := -DGENERIC
+$(P)/own_unwind_generic: tests/programs/own_unwind.c tests/programs/mark.h
+	@mkdir -p $(@D)
+	$(Q)$(program_cc) $(program_flags) $(program_extra) -o $@ $< $(program_libs)
+
 $(P)/stack_use: program_libs := $(if $(filter gcc,$(program_cc)),-lstdc++)
 
 $(P)/%: tests/programs/%.c tests/programs/mark.h

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-truth own_unwind
-# what the program's own libunwind finds is what it finds untraced
-"$PROGRAMS/own_unwind" <&- >plain || fail "untraced: $?"
-heapstory run -o out -- "$PROGRAMS/own_unwind" <&- >traced || fail "traced: $?"
-diff plain traced || fail "stacks of the program's own"
-grep -q 'main by unw_step 0' plain || fail "libunwind alone: $(cat plain)"
+# A program that unwinds by libunwind itself, also by the very library that the tracer loads: what it
+# finds is what it finds untraced.
+for program in own_unwind own_unwind_generic; do
+	truth $program
+	"$PROGRAMS/$program" <&- >plain || fail "untraced: $?"
+	heapstory run -o out -- "$PROGRAMS/$program" <&- >traced || fail "traced: $?"
+	diff plain traced || fail "stacks of $program"
+	grep -q 'main by unw_step 0' plain || fail "libunwind alone: $(cat plain)"
+	rm -rf out
+done
 finish

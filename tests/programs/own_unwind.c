@@ -13,7 +13,9 @@
  * TRUTH only 1 2
  * TRUTH exit code=0
  */
+#ifndef GENERIC /* else by the library that the tracer uses too */
 #define UNW_LOCAL_ONLY
+#endif
 #include <libunwind.h>
 
 #include "mark.h"

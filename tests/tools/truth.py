@@ -283,7 +283,7 @@ def main():
     verbose = '-v' in arguments
     arguments = [a for a in arguments if a != '-v']
     heapstory, program, rest = arguments[0], arguments[1], arguments[2:]
-    source = re.sub(r'_(O2|frames|nopie|static|stripped|musl)$', '', program)
+    source = re.sub(r'_(O2|frames|generic|nopie|static|stripped|musl)$', '', program)
     programs = os.environ.get('PROGRAMS', 'build/programs')
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'programs')
     source = next(p for p in (os.path.join(folder, source + e) for e in ('.c', '.cpp', '.rs')) if os.path.exists(p))
