@@ -19,13 +19,11 @@ void thin_evenly(const uint64_t *at, size_t nr, size_t want, bool *ret_keep)
 	step = span / (double)(want - 1);
 	/* of each slot but the last the first moment; slots that are empty keep none */
 	for (size_t i = 0; i + 1 < nr; i++) {
-		size_t mine = span > 0	     ? (size_t)((double)(at[i] - at[0]) / step) + 1
-			      : i + 1 < want ? i + 1
-					     : want - 1;
+		double place = span > 0 ? (double)(at[i] - at[0]) / step : (double)i;
 
-		if (mine > slot && mine < want) {
+		if (place < (double)(want - 1) && (size_t)place >= slot) {
 			ret_keep[i] = true;
-			slot = mine;
+			slot = (size_t)place + 1;
 		}
 	}
 	ret_keep[nr - 1] = true;

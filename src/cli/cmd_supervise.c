@@ -63,7 +63,7 @@ static int parse(struct supervise_options *o, int argc, char **argv)
 		ret = ret ? ret : option_duration("--every", argc, argv, &i, &s->every_ns, &err);
 		ret = ret ? ret
 			  : option_size("--on-growth", argc, argv, &i, &s->growth_bytes, &err);
-		ret = ret ? ret : option_size("--keep", argc, argv, &i, &s->keep_bytes, &err);
+		ret = ret ? ret : option_size_or_0("--keep", argc, argv, &i, &s->keep_bytes, &err);
 		if (ret < 0)
 			return say_error(&err);
 		if (!ret)
@@ -111,8 +111,8 @@ static int find(struct supervised *v, const char *target, struct hs_error *err)
 	if (other_supervisor(v))
 		return hs_error_set(err, HS_E_STATE,
 				    "process %" PRIu32 " is looked after by process %" PRIu64 " alr"
-											      "ead"
-											      "y",
+				    "ead"
+				    "y",
 				    v->summary.pid, other_supervisor(v));
 	return 0;
 }
@@ -249,7 +249,8 @@ static int run(int argc, char **argv)
 	/* Moving its stores elsewhere would leave links to nowhere in the folder that it has. */
 	if (v.dir[0] && options.dir)
 		return say("process %" PRIu32 " has an output folder already, '%s': -o is for one "
-			   "without", v.summary.pid, v.dir);
+			   "without",
+			   v.summary.pid, v.dir);
 	if (!v.dir[0] && make_dir(&v, options.dir, &err))
 		return say_error(&err);
 	options.supervisor.follow = v.summary.flags & HS_STORE_FOLLOW;

@@ -53,6 +53,9 @@ int option_value(const char *name, int argc, char **argv, int *i, const char **r
 /* The same with a size or a duration that must not be 0. */
 int option_size(const char *name, int argc, char **argv, int *i, uint64_t *ret_bytes,
 		struct hs_error *err);
+/* The same, where 0 is a size too. */
+int option_size_or_0(const char *name, int argc, char **argv, int *i, uint64_t *ret_bytes,
+		     struct hs_error *err);
 int option_duration(const char *name, int argc, char **argv, int *i, uint64_t *ret_ns,
 		    struct hs_error *err);
 

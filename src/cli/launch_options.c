@@ -40,8 +40,8 @@ int option_value(const char *name, int argc, char **argv, int *i, const char **r
 	return 1;
 }
 
-int option_size(const char *name, int argc, char **argv, int *i, uint64_t *ret_bytes,
-		struct hs_error *err)
+static int parse_size(const char *name, bool or_none, int argc, char **argv, int *i,
+		      uint64_t *ret_bytes, struct hs_error *err)
 {
 	const char *value;
 	uint64_t bytes;
@@ -49,11 +49,23 @@ int option_size(const char *name, int argc, char **argv, int *i, uint64_t *ret_b
 
 	if (ret <= 0)
 		return ret;
-	if (units_parse_size(value, &bytes) || !bytes)
+	if (units_parse_size(value, &bytes) || (!bytes && !or_none))
 		return hs_error_set(err, HS_E_USAGE, "'%s' of '%s' is no size (4096, 4k, 1m, 2g)",
 				    value, name);
 	*ret_bytes = bytes;
 	return 1;
+}
+
+int option_size(const char *name, int argc, char **argv, int *i, uint64_t *ret_bytes,
+		struct hs_error *err)
+{
+	return parse_size(name, false, argc, argv, i, ret_bytes, err);
+}
+
+int option_size_or_0(const char *name, int argc, char **argv, int *i, uint64_t *ret_bytes,
+		     struct hs_error *err)
+{
+	return parse_size(name, true, argc, argv, i, ret_bytes, err);
 }
 
 int option_duration(const char *name, int argc, char **argv, int *i, uint64_t *ret_ns,
@@ -113,7 +125,7 @@ static int parse_valued(struct launch_options *o, int argc, char **argv, int *i,
 	ret = ret ? ret : option_duration("--every", argc, argv, i, &o->every_ns, err);
 	ret = ret ? ret : option_size("--on-growth", argc, argv, i, &o->growth_bytes, err);
 	if (!ret) {
-		ret = option_size("--keep", argc, argv, i, &o->keep_bytes, err);
+		ret = option_size_or_0("--keep", argc, argv, i, &o->keep_bytes, err);
 		o->keep_given = o->keep_given || ret > 0;
 	}
 	if (ret)

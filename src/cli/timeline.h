@@ -16,7 +16,7 @@
  *       PARENT is the node of the caller's frame, 0 for the outermost; MODULE 0 is none, OFFSET
  *       then an address, or 1 or 2 where the stack was cut (enum hs_pseudo_pc). A node of four
  *       members, the last being 1, was interrupted there, not called from there. `stacks` are those
- *       whose totals changed since the line before; a stack that was never named has none.
+ *       whose live totals changed since the line before; a stack that was never named has none.
  *
  * The section is whole by itself: it stays good when snapshots of it are removed. When the file
  * outgrows its budget, it is written anew without some of its lines, never the first and the

@@ -105,7 +105,7 @@ static size_t bytes_of(const json_t *value, uint8_t *ret, size_t size, bool *ok)
 
 		if (high < 0 || low < 0)
 			*ok = false;
-		ret[i / 2] = (uint8_t)(high << 4 | low);
+		ret[i / 2] = (uint8_t)((unsigned int)high << 4 | (unsigned int)low);
 	}
 	return len / 2;
 }
@@ -233,31 +233,57 @@ static bool parse_line(struct timeline_log *log, const char *text, size_t len)
 	return ok;
 }
 
-int timeline_log_read(const char *path, struct timeline_log *ret, struct hs_error *err)
+static int read_lines(FILE *file, const char *name, struct timeline_log *ret, struct hs_error *err)
 {
 	struct timeline_log log = {NULL, 0, 0};
-	FILE *file = fopen(path, "re");
 	size_t alloc = 0, nr = 0;
 	char *text = NULL;
 	ssize_t len;
 	int status = 0;
 
-	if (!file)
-		return hs_error_system(err, "open", path);
 	while (!status && (len = getline(&text, &alloc, file)) > 0) {
 		nr++;
 		if (text[len - 1] == '\n' && !parse_line(&log, text, (size_t)len))
-			status = hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: line %zu", path,
+			status = hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: line %zu", name,
 					      nr);
 	}
 	if (!status && ferror(file))
-		status = hs_error_system(err, "read", path);
-	fclose(file);
+		status = hs_error_system(err, "read", name);
 	free(text);
 	if (status)
 		timeline_log_release(&log);
 	else
 		*ret = log;
+	return status;
+}
+
+int timeline_log_read(const char *path, struct timeline_log *ret, struct hs_error *err)
+{
+	FILE *file = fopen(path, "re");
+	int status;
+
+	if (!file)
+		return hs_error_system(err, "open", path);
+	status = read_lines(file, path, ret, err);
+	fclose(file);
+	return status;
+}
+
+int timeline_log_read_data(const uint8_t *data, size_t len, const char *name,
+			   struct timeline_log *ret, struct hs_error *err)
+{
+	/* it is opened for reading only; there is no const in its type */
+	FILE *file = len ? fmemopen((void *)(uintptr_t)data, len, "r") : NULL;
+	int status;
+
+	if (!len) {
+		memset(ret, 0, sizeof(*ret));
+		return 0;
+	}
+	if (!file)
+		return hs_error_system(err, "read", name);
+	status = read_lines(file, name, ret, err);
+	fclose(file);
 	return status;
 }
 
@@ -335,7 +361,7 @@ static void write_lines(struct timeline_section *out, const struct timeline_log_
 			continue;
 		timeline_section_begin(out);
 		for (size_t i = 1; i < s->nr_nodes; i++)
-			if (state.totals[i].born_count || state.totals[i].count)
+			if (state.totals[i].count || state.totals[i].bytes)
 				timeline_section_put(out, frames[i], &state.totals[i]);
 		timeline_section_end(out, moment, ret);
 	}

@@ -51,6 +51,9 @@ struct timeline_log {
  * success the caller releases *ret.
  */
 int timeline_log_read(const char *path, struct timeline_log *ret, struct hs_error *err);
+/* The same of bytes in memory; `name` stands for them in messages. */
+int timeline_log_read_data(const uint8_t *data, size_t len, const char *name,
+			   struct timeline_log *ret, struct hs_error *err);
 void timeline_log_release(struct timeline_log *log);
 
 /* The totals of a section after some of its lines: see timeline_state_next(). */

@@ -218,7 +218,7 @@ static void tell_stacks(struct timeline_section *s, struct line *line)
 	HASH_ITER(hh, s->frames, f, next) {
 		if (f->seen != s->line)
 			f->now.count = f->now.bytes = 0;
-		if (!memcmp(&f->now, &f->told, sizeof(f->now)))
+		if (f->now.count == f->told.count && f->now.bytes == f->told.bytes)
 			continue;
 		tell_frame(s, line, f);
 		f->told = f->now;
