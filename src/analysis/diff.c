@@ -12,6 +12,7 @@
 #include "analysis/lineage_stream.h"
 #include "analysis/match.h"
 #include "analysis/names.h"
+#include "analysis/pairs.h"
 #include "analysis/snapshot.h"
 #include "util/alloc.h"
 
@@ -49,7 +50,8 @@ struct build {
 	struct snap_block
 		*stayed_grown; /* the largest of them that was ever resized; lineage 0: none */
 	struct grouping *contents; /* of stacks */
-	struct stack_sums *stacks; /* by group of contents */
+	struct pairs pairs; /* by class: of group and group of contents */
+	struct stack_sums *stacks; /* by group of contents, or by pair */
 	size_t nr_stacks, alloc_stacks;
 };
 
@@ -71,11 +73,15 @@ static struct diff_row *row_of(struct build *w, uint32_t group)
 	return &d->rows[group];
 }
 
-static void add_to_stack(struct build *w, uint32_t side, uint32_t stack, uint64_t count,
-			 uint64_t bytes)
+/* group: of the row. Only where groups are classes may one stack have several. */
+static void add_to_stack(struct build *w, uint32_t side, uint32_t group, uint32_t stack,
+			 uint64_t count, uint64_t bytes)
 {
 	uint32_t content = grouping_of_stack(w->contents, side, stack);
 	struct stack_sums *s;
+
+	if (w->by_class)
+		content = pairs_number(&w->pairs, group, content);
 
 	while (w->nr_stacks <= content) {
 		w->stacks =
@@ -139,6 +145,7 @@ static void add_single(struct build *w, uint32_t side, const struct snap_block *
 {
 	struct diff_sums *aside;
 	struct diff_row *row;
+	uint32_t group;
 
 	if (!passes(w, side, b))
 		return;
@@ -147,9 +154,10 @@ static void add_single(struct build *w, uint32_t side, const struct snap_block *
 		add_single_to(aside, side, b->size);
 		return;
 	}
-	row = row_of(w, grouping_of(w->diff->grouping, side, b));
+	group = grouping_of(w->diff->grouping, side, b);
+	row = row_of(w, group);
 	add_single_to(&row->sums, side, b->size);
-	add_to_stack(w, side, b->stack, 1, b->size);
+	add_to_stack(w, side, group, b->stack, 1, b->size);
 	if (side)
 		note_grown(row, b);
 }
@@ -217,8 +225,8 @@ static void add_stayed(struct build *w)
 		if (!sums) {
 			group = grouping_of_stack(w->diff->grouping, 0, i);
 			sums = &row_of(w, group)->sums;
-			add_to_stack(w, 0, i, s->count, s->bytes);
-			add_to_stack(w, 1, s->after, s->count, s->bytes);
+			add_to_stack(w, 0, group, i, s->count, s->bytes);
+			add_to_stack(w, 1, group, s->after, s->count, s->bytes);
 			note_grown(row_of(w, group), &w->stayed_grown[i]);
 		}
 		add(&sums->before, (int64_t)s->count, s->bytes);
@@ -252,8 +260,8 @@ static void add_both(struct build *w, const struct snap_block *b, const struct s
 		add_both_to(&row_of(w, to)->sums, b->size, a->size);
 	else
 		add_moved(w, from, to, b->size, a->size);
-	add_to_stack(w, 0, b->stack, 1, b->size);
-	add_to_stack(w, 1, a->stack, 1, a->size);
+	add_to_stack(w, 0, from, b->stack, 1, b->size);
+	add_to_stack(w, 1, to, a->stack, 1, a->size);
 	note_grown(row_of(w, to), a);
 }
 
@@ -278,7 +286,7 @@ static void choose_stacks(struct build *w)
 	struct diff *d = w->diff;
 	const struct stack_sums **best;
 
-	if (!grouping_by_stack(d->grouping))
+	if (!grouping_by_stack(d->grouping) && !w->by_class)
 		return;
 	best = xcalloc(d->nr_rows + 1, sizeof(*best));
 	for (size_t i = 0; i < w->nr_stacks; i++) {
@@ -287,7 +295,8 @@ static void choose_stacks(struct build *w)
 
 		if (!s->used)
 			continue;
-		group = grouping_of_stack(d->grouping, s->side, s->stack);
+		group = w->by_class ? w->pairs.all[i].a :
+				      grouping_of_stack(d->grouping, s->side, s->stack);
 		old = best[group];
 		d->rows[group].nr_stacks++;
 		if (!old || stack_weight(s) > stack_weight(old) ||
@@ -399,6 +408,7 @@ static void build_release(struct build *w)
 	grouping_free(w->contents);
 	free(w->stayed);
 	free(w->stayed_grown);
+	pairs_release(&w->pairs);
 	free(w->stacks);
 }
 

@@ -10,6 +10,7 @@
 
 #include "analysis/filter.h"
 #include "analysis/names.h"
+#include "analysis/pairs.h"
 #include "analysis/snapshot.h"
 #include "util/alloc.h"
 
@@ -20,6 +21,10 @@ struct heap_sums {
 	uint64_t *largest; /* by row: size of its largest block */
 	size_t alloc_rows, alloc_largest;
 	uint64_t from_ms, to_ms; /* the recorded life */
+	bool by_class;
+	struct pairs pairs; /* of row and stack, where stacks do not decide about the row */
+	uint64_t *pair_bytes; /* by pair */
+	size_t nr_pairs, alloc_pairs;
 };
 
 static struct heap_row *row_of(struct heap *h, struct heap_sums *sums, uint32_t group)
@@ -32,6 +37,18 @@ static struct heap_row *row_of(struct heap *h, struct heap_sums *sums, uint32_t 
 		sums->largest[h->nr_rows++] = 0;
 	}
 	return &h->rows[group];
+}
+
+/* Blocks of one stack may be of several classes. */
+static void add_to_pair(struct heap_sums *sums, uint32_t group, const struct snap_block *b)
+{
+	uint32_t pair = pairs_number(&sums->pairs, group, b->stack);
+
+	sums->pair_bytes = xgrow(sums->pair_bytes, &sums->alloc_pairs, pair + 1,
+				 sizeof(*sums->pair_bytes));
+	if (pair == sums->nr_pairs)
+		sums->pair_bytes[sums->nr_pairs++] = 0;
+	sums->pair_bytes[pair] += b->size;
 }
 
 static void add_block(struct heap *h, struct heap_sums *sums, const struct snap_block *b)
@@ -49,6 +66,8 @@ static void add_block(struct heap *h, struct heap_sums *sums, const struct snap_
 	}
 	sums->stack_bytes[b->stack] += b->size;
 	sums->stack_count[b->stack]++;
+	if (sums->by_class)
+		add_to_pair(sums, group, b);
 	h->count++;
 	h->bytes += b->size;
 	h->usable += b->usable;
@@ -70,6 +89,23 @@ static void choose_stacks(struct heap *h, const struct heap_sums *sums, size_t n
 		if (!row->nr_stacks++ || sums->stack_bytes[i] > best[group]) {
 			best[group] = sums->stack_bytes[i];
 			row->stack = (uint32_t)i;
+		}
+	}
+	free(best);
+}
+
+/* The same for classes. */
+static void choose_stacks_of_classes(struct heap *h, const struct heap_sums *sums)
+{
+	uint64_t *best = xcalloc(h->nr_rows + 1, sizeof(*best));
+
+	for (size_t i = 0; i < sums->nr_pairs; i++) {
+		uint32_t group = sums->pairs.all[i].a;
+		struct heap_row *row = &h->rows[group];
+
+		if (!row->nr_stacks++ || sums->pair_bytes[i] > best[group]) {
+			best[group] = sums->pair_bytes[i];
+			row->stack = sums->pairs.all[i].b;
 		}
 	}
 	free(best);
@@ -118,6 +154,7 @@ void heap_build(struct heap *ret, struct names *names, const struct filter *filt
 	sums.to_ms = s->taken_ms > sums.from_ms ? s->taken_ms : sums.from_ms + 1;
 	sums.stack_bytes = xcalloc(s->nr_stacks + 1, sizeof(uint64_t));
 	sums.stack_count = xcalloc(s->nr_stacks + 1, sizeof(uint64_t));
+	sums.by_class = options->by == GROUP_CLASS && !options->split_sizes;
 	filter_side_init(&side, filter, names, options->now_ms);
 	for (size_t i = 0; i < s->nr_blocks; i++) {
 		if (filter_passes(&side, &s->blocks[i]))
@@ -125,6 +162,8 @@ void heap_build(struct heap *ret, struct names *names, const struct filter *filt
 	}
 	if (grouping_by_stack(ret->grouping))
 		choose_stacks(ret, &sums, s->nr_stacks);
+	if (sums.by_class)
+		choose_stacks_of_classes(ret, &sums);
 	for (size_t i = 0; i < ret->nr_rows; i++) {
 		if (ret->rows[i]
 			    .count) /* a base group may be made before the first of its blocks */
@@ -138,6 +177,8 @@ void heap_build(struct heap *ret, struct names *names, const struct filter *filt
 	free(sums.stack_bytes);
 	free(sums.stack_count);
 	free(sums.largest);
+	free(sums.pair_bytes);
+	pairs_release(&sums.pairs);
 }
 
 void heap_release(struct heap *h)

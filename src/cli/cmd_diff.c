@@ -112,7 +112,7 @@ static void beneath_stack(struct report *r, const json_t *row)
 	beneath(r, row, true);
 }
 
-static json_t *coverage_of(const struct diff *diff, struct source *sources)
+static json_t *coverage_of(const struct diff *diff, struct source *sources, enum group_by by)
 {
 	const struct snapshot *b = sources[0].snapshot, *a = sources[1].snapshot;
 	json_t *o = rows_coverage_of_two(b, a);
@@ -125,6 +125,9 @@ static json_t *coverage_of(const struct diff *diff, struct source *sources)
 		rows_add_note(o, "BEFORE was taken after AFTER");
 	/* what only the older snapshot has no names for is said where that is looked at */
 	source_note_names(&sources[1], o);
+	/* where one of them could look at the objects, it speaks for blocks of the other, too */
+	if (by == GROUP_CLASS)
+		source_note_classes(&sources[a->class_words ? 0 : 1], o);
 	return o;
 }
 
@@ -180,6 +183,8 @@ static size_t columns_of(struct report_column columns[static 8], const struct ow
 	nr += more / sizeof(columns[0]);
 	columns[nr++] = (struct report_column){"AFTER", "bytes.after", UNIT_BYTES, false};
 	columns[nr++] = *view_group_column(by);
+	if (by == GROUP_CLASS)
+		columns[nr++] = *view_group_column(GROUP_SITE);
 	return nr;
 }
 
@@ -238,7 +243,7 @@ static void print(struct source *sources, const struct diff *diff, const struct 
 	struct report report;
 
 	report_begin(&report, &style, "diff", &view, target_of(sources, mine),
-		     coverage_of(diff, sources), totals_of(diff, mine, ignore, verdict));
+		     coverage_of(diff, sources, o->by), totals_of(diff, mine, ignore, verdict));
 	json_incref(report.totals);
 	print_rows(&report, diff, names, o, mine->per);
 	print_end(&report, mine);

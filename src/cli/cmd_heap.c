@@ -108,10 +108,11 @@ static int print_groups(struct source *src, struct read_options *o, const struct
 		{"COUNT", "count", UNIT_COUNT, false},
 		{"AVG", "avg", UNIT_AVERAGE, false},
 		*view_group_column(o->by),
+		*view_group_column(GROUP_SITE),
 	};
 	struct report_view view = {
 		.columns = columns,
-		.nr_columns = sizeof(columns) / sizeof(columns[0]),
+		.nr_columns = sizeof(columns) / sizeof(columns[0]) - (o->by != GROUP_CLASS),
 		.total_key = "total",
 		.above = mine->zones ? view_zone_title : NULL,
 		.beneath = o->by == GROUP_STACK ? view_full_stack : NULL,

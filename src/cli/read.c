@@ -100,13 +100,18 @@ void source_note_names(struct source *source, json_t *coverage)
 void source_note_classes(struct source *source, json_t *coverage)
 {
 	const struct snapshot *s = source->snapshot;
-	bool objects = false;
+	bool cplusplus = false;
 
 	/* what C and Rust allocate has no vtable pointer */
-	for (size_t i = 0; s->blocks && i < s->nr_blocks && !objects; i++)
-		objects = s->blocks[i].family == HS_FAMILY_NEW;
-	if (!s->class_words && objects)
-		rows_add_note(coverage, "classes from stacks only: the objects could not be looked at%s",
+	for (size_t i = 1; i < s->nr_modules; i++) {
+		const char *name = path_basename(s->modules[i].path);
+
+		cplusplus = cplusplus || !strncmp(name, "libstdc++", 9) ||
+			    !strncmp(name, "libc++", 6);
+	}
+	if (!s->class_words && cplusplus)
+		rows_add_note(coverage,
+			      "classes from stacks only: the objects could not be looked at%s",
 			      s->source == SNAPSHOT_LIVE_STORE ? "" :
 								 " when the snapshot was made");
 }

@@ -5,7 +5,7 @@ start s heapstory run -o out -- "$PROGRAMS/slabs"
 wait_mark s 1 || finish
 heapstory snap out/store.live -o 1.hs >/dev/null || fail "snap"
 finish_program s || fail "ended with $?"
-heapstory heap 1.hs --by class --min 4096
-heapstory heap out/exit.hs --by class --min 4096 | tail -n 4
+heapstory heap 1.hs --by class --min 4096 --function make_
+heapstory heap out/exit.hs --by class --min 4096 --function make_ | tail -n 3
 truth slabs
 finish
