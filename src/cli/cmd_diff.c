@@ -118,9 +118,10 @@ static json_t *coverage_of(const struct diff *diff, struct source *sources, enum
 	json_t *o = rows_coverage_of_two(b, a);
 
 	if (!diff->same_image)
-		rows_add_note(o, "the snapshots are of different processes, or of one that became "
-				 "another "
-				 "program: all of BEFORE counts as freed, all of AFTER as born");
+		rows_add_note(o, "%s",
+			      "the snapshots are of different processes, or of one that became "
+			      "another program: all of BEFORE counts as freed, all of AFTER as "
+			      "born");
 	else if (b->taken_ms > a->taken_ms)
 		rows_add_note(o, "BEFORE was taken after AFTER");
 	/* what only the older snapshot has no names for is said where that is looked at */
