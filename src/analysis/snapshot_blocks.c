@@ -41,8 +41,8 @@ struct parsed {
 	struct snap_block block; /* lineage not yet set */
 	uint64_t placed_ms; /* when it came to its place */
 	const struct hs_lineage_head *head; /* NULL: never resized */
-	const struct hs_step *steps;
-	uint64_t room_first, room_last; /* of steps */
+	const struct hs_lineage *brief; /* its lineage is one of these two */
+	const struct hs_long_lineage *full;
 };
 
 static uint64_t ticks_ms(uint32_t ticks)
@@ -81,10 +81,10 @@ static const struct hs_lineage_head *find_lineage(struct take *t, const struct h
 	if (t->seen[is_long][r->birth / 8] & 1u << r->birth % 8)
 		snap_finding(t->findings, array, "lineage %u belongs to two blocks", r->birth);
 	t->seen[is_long][r->birth / 8] |= (uint8_t)(1u << r->birth % 8);
-	p->steps = is_long ? ((struct hs_long_lineage *)(void *)place)->steps
-			   : ((struct hs_lineage *)(void *)place)->steps;
-	p->room_first = is_long ? HS_FIRST_STEPS : HS_SHORT_STEPS;
-	p->room_last = is_long ? HS_LAST_STEPS : 0;
+	if (is_long)
+		p->full = (const struct hs_long_lineage *)(const void *)place;
+	else
+		p->brief = (const struct hs_lineage *)(const void *)place;
 	return (const struct hs_lineage_head *)(const void *)place;
 }
 
@@ -110,13 +110,17 @@ static bool parse(struct take *t, const struct hs_record *r, struct parsed *p, c
 		p->head = find_lineage(t, r, p);
 		if (!p->head)
 			return false;
-		stack = p->head->stack;
 		b->birth_ms = ticks_ms(p->head->birth);
 		p->placed_ms = b->birth_ms;
-		b->size = p->head->size;
-		b->usable = p->head->usable > b->size ? p->head->usable : b->size;
 		if (ticks_ms(p->head->changed) > p->placed_ms)
 			p->placed_ms = ticks_ms(p->head->changed);
+	}
+	if (b->size == HS_SIZE_MAX || r->size >> HS_SIZE_BITS == HS_SLACK_MAX) {
+		*ret_why = "size that is in no lineage";
+		if (!p->full)
+			return false;
+		b->size = p->full->size;
+		b->usable = p->full->usable > b->size ? p->full->usable : b->size;
 	}
 	*ret_why = "stack out of range";
 	if (stack >= t->maps->nr_stacks || (p->head && p->head->born_stack >= t->maps->nr_stacks))
@@ -129,6 +133,29 @@ static bool parse(struct take *t, const struct hs_record *r, struct parsed *p, c
 	return true;
 }
 
+/* Step at place i of the lineage. */
+static struct hs_step step_of(const struct parsed *p, uint64_t i)
+{
+	if (p->full)
+		return p->full->steps[i];
+	return (struct hs_step){p->brief->steps[i].size, p->brief->steps[i].stack,
+				p->brief->steps[i].time};
+}
+
+/* Largest size that the block ever had. A short lineage has all of them. */
+static uint64_t peak_of(const struct parsed *p)
+{
+	uint64_t peak;
+
+	if (p->full)
+		return p->full->peak_size;
+	peak = p->brief->born_size;
+	for (uint32_t i = 0; i < p->brief->head.nr_steps && i < HS_SHORT_STEPS; i++)
+		if (p->brief->steps[i].size > peak)
+			peak = p->brief->steps[i].size;
+	return peak;
+}
+
 /*
  * Adds the kept steps of a lineage, in order. The oldest of the latest is left out if the block
  * is in flight and its place is the next to be written: it may hold half of a new step.
@@ -137,33 +164,33 @@ static void add_steps(struct take *t, const struct parsed *p, struct snap_lineag
 		      bool in_flight)
 {
 	uint64_t nr = p->head->nr_steps, first = nr, last = 0, skip = 0;
+	uint64_t room_first = p->full ? HS_FIRST_STEPS : HS_SHORT_STEPS;
 	struct snapshot *s = t->s;
 
-	if (first > p->room_first)
-		first = p->room_first;
-	if (nr > first && p->room_last)
-		last = nr - first < p->room_last ? nr - first : p->room_last;
-	if (in_flight && last && last == p->room_last)
+	if (first > room_first)
+		first = room_first;
+	if (nr > first && p->full)
+		last = nr - first < HS_LAST_STEPS ? nr - first : HS_LAST_STEPS;
+	if (in_flight && last == HS_LAST_STEPS)
 		skip = 1;
 	s->steps = xgrow(s->steps, &t->alloc_steps, s->nr_steps + first + last, sizeof(*s->steps));
 	l->first_step = (uint32_t)s->nr_steps;
 	for (uint64_t i = 0; i < first + last; i++) {
 		uint64_t nth = i < first ? i : nr - last + (i - first);
-		const struct hs_step *step =
-			i < first ? &p->steps[i] : &p->steps[first + (nth - first) % p->room_last];
+		const struct hs_step step = step_of(p, i < first ? i : first + (nth - first) % HS_LAST_STEPS);
 
 		if (i >= first && i < first + skip)
 			continue;
-		if (step->stack >= t->maps->nr_stacks) {
+		if (step.stack >= t->maps->nr_stacks) {
 			snap_finding(t->findings, HS_ARRAY_LINEAGES,
 				     "step %" PRIu64 " of the block at 0x%" PRIx64 " has stack %u, "
 										   "expected less "
 										   "than %" PRIu64,
-				     nth, p->block.address, step->stack, t->maps->nr_stacks);
+				     nth, p->block.address, step.stack, t->maps->nr_stacks);
 			continue;
 		}
-		s->steps[s->nr_steps++] = (struct snap_step){step->size, ticks_ms(step->time),
-							     t->maps->stacks[step->stack]};
+		s->steps[s->nr_steps++] = (struct snap_step){step.size, ticks_ms(step.time),
+							     t->maps->stacks[step.stack]};
 		l->nr_kept++;
 		l->nr_first += i < first;
 	}
@@ -178,12 +205,12 @@ static uint32_t add_lineage(struct take *t, const struct parsed *p, bool in_flig
 		xgrow(s->lineages, &t->alloc_lineages, s->nr_lineages + 1, sizeof(*s->lineages));
 	l = &s->lineages[s->nr_lineages++];
 	*l = (struct snap_lineage){
-		.born_size = p->head->born_size,
+		.born_size = p->full ? p->full->born_size : p->brief->born_size,
 		.born_stack = t->maps->stacks[p->head->born_stack],
 		.nr_steps = p->head->nr_steps,
-		.nr_shrinks = p->head->nr_shrinks,
+		.nr_shrinks = p->full ? p->full->nr_shrinks : p->head->nr_shrinks,
 		.changed_ms = ticks_ms(p->head->changed),
-		.peak_size = p->head->peak_size,
+		.peak_size = peak_of(p),
 		.inferred = p->head->flags & 1,
 	};
 	add_steps(t, p, l, in_flight);

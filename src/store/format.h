@@ -189,8 +189,7 @@ struct hs_header {
 	uint64_t peak_ms;               /* when, since start_ns */
 
 	uint64_t lost[HS_NR_LOST];      /* see enum hs_lost; atomic */
-	uint64_t free_records;          /* tracer's own: list of batches of free records */
-	uint64_t free_lineages[2];      /* tracer's own: lists of free lineages, short and long */
+	uint64_t free_batches[3];       /* tracer's own: free records, lineages, long lineages */
 	uint64_t index_root;            /* tracer's own: offset of the address index */
 	struct hs_array arrays[HS_NR_ARRAYS] __attribute__((aligned(64)));
 };
@@ -279,8 +278,8 @@ enum hs_family {
 /*
  * A live block, 32 bytes. `word` is the commit word: 0 free, else the address in its low 48 bits
  * and flags above. A reallocated block has HS_RECORD_LINEAGE: its `birth` is then the number of a
- * lineage, which has the birth; its present size and stack stand in both. A size of HS_SIZE_MAX
- * or a slack of HS_SLACK_MAX says that the true ones are in the lineage alone.
+ * lineage, which has the birth. A size of HS_SIZE_MAX or a slack of HS_SLACK_MAX says that the true
+ * ones are in the lineage, a long one.
  */
 struct hs_record {
 	uint64_t word;
@@ -302,46 +301,61 @@ _Static_assert(sizeof(struct hs_record) == 32, "format");
 #define HS_SLACK_MAX ((UINT64_C(1) << 24) - 1)
 #define HS_SERIAL_SLOT_SHIFT 48
 
-/* One step of growth or shrinking: realloc gave the block this size, then and there. */
+/* One step of growth: realloc gave the block this size, then and there. */
 struct hs_step {
 	uint64_t size;                  /* bytes asked for */
 	uint32_t stack;
 	uint32_t time;                  /* units of HS_TICK_MS */
 };
 
-#define HS_SHORT_STEPS 4u           /* steps that a short lineage has room for */
+/* The same in a short lineage, whose sizes are all below 4 GiB. */
+struct hs_short_step {
+	uint32_t size;
+	uint32_t stack;
+	uint32_t time;
+};
+
+#define HS_SHORT_STEPS 3u           /* steps that a short lineage has room for */
 #define HS_FIRST_STEPS 8u
 #define HS_LAST_STEPS 24u
 
 /*
- * What a block that realloc resized remembers: 64 bytes and the steps. Only growths are steps
- * (shrinks are counted, and set size and stack). nr_steps is stored last, with release. In a
- * long lineage steps[0..8) are the first and steps[8 + (n - 8) % 24] is step n after them; a short
- * one turns into a long one when its room is used up. A block that is too large for the 40 bits
- * of a record gets a lineage without steps.
+ * What a block that realloc resized remembers; its present size, usable size and stack are in its
+ * record. Only growths are steps (shrinks are counted). nr_steps is stored last, with release.
  */
 struct hs_lineage_head {
-	uint64_t size, usable;          /* now */
-	uint64_t born_size;
 	uint32_t born_stack;
-	uint32_t stack;                 /* of the call that gave the present size */
-	uint64_t nr_steps;              /* growths */
-	uint32_t nr_shrinks;
 	uint32_t changed;               /* time of the latest resizing, units of HS_TICK_MS */
-	uint64_t peak_size;             /* largest it ever was */
-	uint32_t birth;                 /* time of birth, HS_TICK_MS; free: the next free one */
-	uint32_t flags;                 /* 0; later: inferred */
+	uint32_t nr_steps;              /* growths, saturates */
+	uint16_t nr_shrinks;            /* of a short lineage */
+	uint16_t flags;                 /* 0; later: inferred */
+	uint32_t birth;                 /* time of birth, HS_TICK_MS */
 };
 
+/* One line of the cache, for most lineages stay that short. */
 struct hs_lineage {
 	struct hs_lineage_head head;
-	struct hs_step steps[HS_SHORT_STEPS];
+	uint32_t born_size;
+	struct hs_short_step steps[HS_SHORT_STEPS];
+	uint32_t pad;
 };
+
+/*
+ * For more steps, larger sizes, more shrinks: then a short one turns into it. steps[0..8) are the
+ * first, steps[8 + (n - 8) % 24] is step n after them. A block that is too large for the bits of
+ * its record has one from birth on, for the true sizes.
+ */
 struct hs_long_lineage {
 	struct hs_lineage_head head;
+	uint32_t pad;
+	uint64_t born_size;
+	uint64_t size, usable;          /* now */
+	uint64_t peak_size;             /* largest it ever was */
+	uint64_t nr_shrinks;
 	struct hs_step steps[HS_FIRST_STEPS + HS_LAST_STEPS];
 };
-_Static_assert(sizeof(struct hs_lineage) == 128, "format");
+_Static_assert(offsetof(struct hs_lineage, born_size) == 20, "format");
+_Static_assert(sizeof(struct hs_lineage) == 64, "format");
 _Static_assert(sizeof(struct hs_long_lineage) == 576, "format");
 
 /* ---- stacks ------------------------------------------------------------------------------ */

@@ -90,6 +90,17 @@ static inline struct hs_record *store_record(uint32_t nr)
 	return STORE_PLACE(HS_ARRAY_RECORDS, struct hs_record, HS_SHIFT_RECORDS, (uint64_t)nr);
 }
 
+static inline struct hs_lineage *store_lineage(uint32_t nr)
+{
+	return STORE_PLACE(HS_ARRAY_LINEAGES, struct hs_lineage, HS_SHIFT_LINEAGES, (uint64_t)nr);
+}
+
+static inline struct hs_long_lineage *store_long_lineage(uint32_t nr)
+{
+	return STORE_PLACE(HS_ARRAY_LONG_LINEAGES, struct hs_long_lineage, HS_SHIFT_LONG_LINEAGES,
+			   (uint64_t)nr);
+}
+
 static inline struct hs_node *store_node(uint32_t nr)
 {
 	return STORE_PLACE(HS_ARRAY_NODES, struct hs_node, HS_SHIFT_NODES, (uint64_t)nr);

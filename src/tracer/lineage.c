@@ -2,60 +2,12 @@
 /*
  * lineage.c - what a block that realloc resized remembers.
  *
- * Runs in the traced program with `in` set. A lineage belongs to the block's owner. A thread keeps
- * the numbers of a few free ones, so that most come and go without being touched; the others are
- * in two shared lists.
+ * Runs in the traced program with `in` set. A lineage belongs to the block's owner. Records here
+ * are copies that are not committed: a reader finds the block in flight, with what its record was.
  */
 #include "tracer/lineage.h"
 
-#include "tracer/freelist.h"
-
-#include <stddef.h>
-#include <string.h>
-
-static struct hs_lineage_head *head_of(bool is_long, uint32_t nr)
-{
-	return store_place(is_long ? HS_ARRAY_LONG_LINEAGES : HS_ARRAY_LINEAGES, nr);
-}
-
-static uint32_t *next_short(uint32_t nr)
-{
-	return &head_of(false, nr)->birth;
-}
-
-static uint32_t *next_long(uint32_t nr)
-{
-	return &head_of(true, nr)->birth;
-}
-
-static __attribute__((noinline)) void push_shared(bool is_long, uint32_t nr)
-{
-	freelist_push(&store.header->free_lineages[is_long], nr, is_long ? next_long : next_short);
-}
-
-static __attribute__((noinline)) uint32_t pop_shared(bool is_long)
-{
-	uint32_t nr = freelist_pop(&store.header->free_lineages[is_long],
-				   is_long ? next_long : next_short);
-
-	return nr ? nr :
-		    (uint32_t)store_take(is_long ? HS_ARRAY_LONG_LINEAGES : HS_ARRAY_LINEAGES, 1);
-}
-
-void lineage_give(struct thread *t, bool is_long, uint32_t nr)
-{
-	if (t->nr_lineages[is_long] < THREAD_LINEAGES)
-		t->lineages[is_long][t->nr_lineages[is_long]++] = nr;
-	else
-		push_shared(is_long, nr);
-}
-
-static uint32_t lineage_take(struct thread *t, bool is_long)
-{
-	if (t->nr_lineages[is_long])
-		return t->lineages[is_long][--t->nr_lineages[is_long]];
-	return pop_shared(is_long);
-}
+#include "tracer/pool.h"
 
 /* Atomic, because a thread that lost the race for a free lineage may just be reading its link. */
 static void set_birth(struct hs_lineage_head *l, uint32_t birth)
@@ -63,89 +15,152 @@ static void set_birth(struct hs_lineage_head *l, uint32_t birth)
 	__atomic_store_n(&l->birth, birth, __ATOMIC_RELAXED);
 }
 
-bool lineage_start(struct thread *t, struct hs_record *r, uint64_t size, uint64_t usable)
+static void begin(struct hs_lineage_head *l, uint32_t stack, uint32_t birth)
 {
-	uint32_t nr = lineage_take(t, false);
-	struct hs_lineage_head *l;
+	l->born_stack = stack;
+	l->changed = birth;
+	l->nr_steps = 0;
+	l->nr_shrinks = 0;
+	l->flags = 0;
+	set_birth(l, birth);
+}
+
+static void begin_long(struct hs_long_lineage *l, uint64_t size, uint64_t usable)
+{
+	l->born_size = size;
+	l->size = size;
+	l->usable = usable;
+	l->peak_size = size;
+	l->nr_shrinks = 0;
+}
+
+bool lineage_start_long(struct thread *t, struct hs_record *r, uint64_t size, uint64_t usable)
+{
+	uint32_t nr = pool_take(t, POOL_LONG_LINEAGES);
+	struct hs_long_lineage *l;
 
 	if (!nr)
 		return false;
-	l = head_of(false, nr);
-	l->size = size;
-	l->usable = usable;
-	l->born_size = size;
-	l->born_stack = r->stack;
-	l->stack = r->stack;
-	l->nr_steps = 0;
-	l->nr_shrinks = 0;
-	l->changed = r->birth;
-	l->peak_size = size;
-	l->flags = 0;
-	set_birth(l, r->birth);
+	l = store_long_lineage(nr);
+	begin(&l->head, r->stack, r->birth);
+	begin_long(l, size, usable);
+	r->birth = nr;
+	r->word |= HS_RECORD_LINEAGE | HS_RECORD_LONG;
+	return true;
+}
+
+/* Gives the block of r, which has none, a lineage without steps. False: no room. */
+static bool start(struct thread *t, struct hs_record *r)
+{
+	uint64_t size = r->size & HS_SIZE_MAX;
+	struct hs_lineage *l;
+	uint32_t nr;
+
+	if (__builtin_expect(size > UINT32_MAX, 0))
+		return lineage_start_long(t, r, size, size + (r->size >> HS_SIZE_BITS));
+	nr = pool_take(t, POOL_LINEAGES);
+	if (!nr)
+		return false;
+	l = store_lineage(nr);
+	begin(&l->head, r->stack, r->birth);
+	l->born_size = (uint32_t)size;
 	r->birth = nr;
 	r->word |= HS_RECORD_LINEAGE;
 	return true;
 }
 
-/* Moves a full short lineage into a long one. */
-static bool lengthen(struct thread *t, struct hs_record *r)
+/* Moves a short lineage into a long one. The short one is left as it is: see pool_give(). */
+static __attribute__((noinline)) bool lengthen(struct thread *t, struct hs_record *r)
 {
-	uint32_t nr = lineage_take(t, true);
-	const struct hs_lineage *from;
+	uint64_t size = r->size & HS_SIZE_MAX;
+	const struct hs_lineage *from = store_lineage(r->birth);
+	uint32_t nr = pool_take(t, POOL_LONG_LINEAGES);
 	struct hs_long_lineage *to;
 
 	if (!nr)
 		return false;
-	to = (struct hs_long_lineage *)head_of(true, nr);
-	from = (const struct hs_lineage *)lineage_head(r);
-	memcpy(&to->head, &from->head, offsetof(struct hs_lineage_head, birth));
-	set_birth(&to->head, from->head.birth);
+	to = store_long_lineage(nr);
+	begin(&to->head, from->head.born_stack, from->head.birth);
+	begin_long(to, from->born_size, 0);
+	for (uint32_t i = 0; i < from->head.nr_steps; i++) {
+		const struct hs_short_step *s = &from->steps[i];
+
+		to->steps[i] = (struct hs_step){ s->size, s->stack, s->time };
+		if (s->size > to->peak_size)
+			to->peak_size = s->size;
+	}
+	to->head.changed = from->head.changed;
+	to->head.nr_steps = from->head.nr_steps;
 	to->head.flags = from->head.flags;
-	memcpy(to->steps, from->steps, sizeof(from->steps));
+	to->nr_shrinks = from->head.nr_shrinks;
+	to->size = size;
+	to->usable = size + (r->size >> HS_SIZE_BITS);
 	lineage_give(t, false, r->birth);
 	r->birth = nr;
 	r->word |= HS_RECORD_LONG;
 	return true;
 }
 
-static struct hs_step *step_place(const struct hs_record *r, struct hs_lineage_head *l)
+static void count_step(struct hs_lineage_head *l)
 {
-	uint64_t n = l->nr_steps;
-
-	if (!(r->word & HS_RECORD_LONG))
-		return &((struct hs_lineage *)l)->steps[n];
-	if (n >= HS_FIRST_STEPS)
-		n = HS_FIRST_STEPS + (n - HS_FIRST_STEPS) % HS_LAST_STEPS;
-	return &((struct hs_long_lineage *)l)->steps[n];
+	if (l->nr_steps < UINT32_MAX)
+		__atomic_store_n(&l->nr_steps, l->nr_steps + 1, __ATOMIC_RELEASE);
 }
 
-bool lineage_step(struct thread *t, struct hs_record *r, uint64_t size, uint64_t usable,
-		  uint32_t stack, uint32_t tick)
+static struct hs_step *long_step(struct hs_long_lineage *l, uint32_t n)
 {
-	struct hs_lineage_head *l;
-	uint64_t now = r->size & HS_SIZE_MAX;
+	if (n >= HS_FIRST_STEPS)
+		n = HS_FIRST_STEPS + (n - HS_FIRST_STEPS) % HS_LAST_STEPS;
+	return &l->steps[n];
+}
 
-	if (!(r->word & HS_RECORD_LINEAGE) &&
-	    !lineage_start(t, r, now, now + (r->size >> HS_SIZE_BITS)))
-		return false;
-	l = lineage_head(r);
+static __attribute__((noinline)) void step_long(struct hs_long_lineage *l, uint64_t size,
+						uint64_t usable, uint32_t stack, uint32_t tick)
+{
 	if (size > l->size) {
-		if (!(r->word & HS_RECORD_LONG) && l->nr_steps == HS_SHORT_STEPS) {
-			if (!lengthen(t, r))
-				return false;
-			l = lineage_head(r);
-		}
-		*step_place(r, l) = (struct hs_step){ size, stack, tick };
-		__atomic_store_n(&l->nr_steps, l->nr_steps + 1, __ATOMIC_RELEASE);
+		*long_step(l, l->head.nr_steps) = (struct hs_step){ size, stack, tick };
+		count_step(&l->head);
 	} else if (size < l->size) {
 		l->nr_shrinks++;
 	}
 	l->size = size;
 	l->usable = usable;
-	l->stack = stack;
-	l->changed = tick;
 	if (size > l->peak_size)
 		l->peak_size = size;
+	l->head.changed = tick;
+}
+
+/* False, and nothing changed, if the short lineage has no room for this. */
+static inline bool step_short(struct hs_lineage *l, uint64_t now, uint64_t size, uint64_t usable,
+			      uint32_t stack, uint32_t tick)
+{
+	if (__builtin_expect(size > UINT32_MAX || usable - size >= HS_SLACK_MAX, 0))
+		return false;
+	if (size > now) {
+		if (l->head.nr_steps >= HS_SHORT_STEPS)
+			return false;
+		l->steps[l->head.nr_steps] = (struct hs_short_step){ (uint32_t)size, stack, tick };
+		count_step(&l->head);
+	} else if (size < now) {
+		if (l->head.nr_shrinks == UINT16_MAX)
+			return false;
+		l->head.nr_shrinks++;
+	}
+	l->head.changed = tick;
+	return true;
+}
+
+bool lineage_step(struct thread *t, struct hs_record *r, uint64_t size, uint64_t usable,
+		  uint32_t stack, uint32_t tick)
+{
+	if (!(r->word & HS_RECORD_LINEAGE) && !start(t, r))
+		return false;
+	if (r->word & HS_RECORD_LONG ||
+	    !step_short(store_lineage(r->birth), r->size & HS_SIZE_MAX, size, usable, stack, tick)) {
+		if (!(r->word & HS_RECORD_LONG) && !lengthen(t, r))
+			return false;
+		step_long(store_long_lineage(r->birth), size, usable, stack, tick);
+	}
 	r->size = lineage_pack(size, usable);
 	r->stack = stack;
 	return true;

@@ -10,21 +10,22 @@
 
 #include "store/format.h"
 #include "store/writer.h"
+#include "tracer/pool.h"
 #include "tracer/thread.h"
 
 /* The lineage of a record that has one. */
 static inline struct hs_lineage_head *lineage_head(const struct hs_record *r)
 {
-	uint32_t id = r->word & HS_RECORD_LONG ? HS_ARRAY_LONG_LINEAGES : HS_ARRAY_LINEAGES;
-
-	return store_place(id, r->birth);
+	return r->word & HS_RECORD_LONG ? &store_long_lineage(r->birth)->head :
+					  &store_lineage(r->birth)->head;
 }
 
 /*
- * Gives the block of r (not committed; its stack and time of birth are set) a lineage without
- * steps. r->size is left alone. False: no room; r is as it was.
+ * Gives the block of r (not committed; its stack and time of birth are set) a long lineage without
+ * steps, for a size that its record can't hold. r->size is left alone. False: no room; r is as it
+ * was.
  */
-bool lineage_start(struct thread *t, struct hs_record *r, uint64_t size, uint64_t usable);
+bool lineage_start_long(struct thread *t, struct hs_record *r, uint64_t size, uint64_t usable);
 
 /* The size field of a record: saturated where the block is too large for it. */
 static inline uint64_t lineage_pack(uint64_t size, uint64_t usable)
@@ -53,6 +54,9 @@ bool lineage_step(struct thread *t, struct hs_record *r, uint64_t size, uint64_t
 		  uint32_t tick);
 
 /* Gives a lineage back. */
-void lineage_give(struct thread *t, bool is_long, uint32_t nr);
+static inline void lineage_give(struct thread *t, bool is_long, uint32_t nr)
+{
+	pool_give(t, is_long ? POOL_LONG_LINEAGES : POOL_LINEAGES, nr);
+}
 
 #endif

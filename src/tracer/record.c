@@ -42,7 +42,7 @@ static uint32_t record_stack(struct thread *t, const struct unwind_regs *regs)
 /* Bytes that a record's block was asked for. */
 static inline uint64_t size_of(const struct hs_record *r)
 {
-	return __builtin_expect(lineage_holds_size(r->size), 0) ? lineage_head(r)->size :
+	return __builtin_expect(lineage_holds_size(r->size), 0) ? store_long_lineage(r->birth)->size :
 								   r->size & HS_SIZE_MAX;
 }
 
@@ -84,7 +84,7 @@ static void end_record(struct thread *t, uint32_t nr, bool temporary)
 	totals_death(t, stack, size, temporary);
 	if (word & HS_RECORD_LINEAGE)
 		lineage_give(t, word & HS_RECORD_LONG, lineage);
-	pool_give(t, nr);
+	pool_give(t, POOL_RECORDS, nr);
 }
 
 void record_settle(struct thread *t)
@@ -143,9 +143,9 @@ static inline void end_stale(struct thread *t, uint32_t *slot)
 static __attribute__((noinline)) bool huge_birth(struct thread *t, struct hs_record *r, uint32_t nr,
 						 const struct block *b)
 {
-	if (lineage_start(t, r, b->size, b->usable))
+	if (lineage_start_long(t, r, b->size, b->usable))
 		return true;
-	pool_give(t, nr);
+	pool_give(t, POOL_RECORDS, nr);
 	store_lost(HS_LOST_STOPPED);
 	return false;
 }
@@ -158,7 +158,7 @@ static __attribute__((noinline)) void put_birth(struct thread *t, const struct b
 	uint32_t nr, tick;
 
 	record_settle(t);
-	nr = pool_take(t);
+	nr = pool_take(t, POOL_RECORDS);
 	if (__builtin_expect(!nr, 0)) {
 		store_lost(HS_LOST_STOPPED);
 		return;
@@ -272,7 +272,7 @@ void record_resize_free(struct thread *t, struct resize *r)
 	totals_death(t, stack, size, t->newest == address_of(&r->copy));
 	if (r->copy.word & HS_RECORD_LINEAGE)
 		lineage_give(t, r->copy.word & HS_RECORD_LONG, r->copy.birth);
-	pool_give(t, r->nr);
+	pool_give(t, POOL_RECORDS, r->nr);
 }
 
 static void put_back(struct thread *t, struct resize *r, uint32_t *slot)

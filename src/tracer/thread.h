@@ -26,7 +26,22 @@ enum thread_special {
 	THREAD_BUSY = 1u << 4,      /* being made, or the struct that stands in meanwhile */
 };
 
-#define THREAD_LINEAGES 32u
+/* Free elements, see pool.h. */
+enum pool_kind {
+	POOL_RECORDS,
+	POOL_LINEAGES,
+	POOL_LONG_LINEAGES,
+	NR_POOLS,
+};
+
+#define POOL_KEEP 128u
+
+struct pool {
+	uint32_t nr;                    /* numbers in free[], the latest last */
+	uint32_t batch;                 /* first of a linked batch that is being used up */
+	uint32_t fresh, fresh_end;      /* numbers taken from the array, never used yet */
+	uint32_t free[POOL_KEEP];
+};
 
 struct thread {
 	struct hs_thread *slot;         /* in the store */
@@ -35,17 +50,12 @@ struct thread {
 	uint32_t shard;                 /* of the stacks' totals; 0: shared, updated atomically */
 	bool sizing;                    /* asking the allocator for the size of a block */
 	uint8_t rounds;                 /* runs of the key's destructor */
-	uint32_t free_records;          /* list of free records, by hs_record.serial */
-	uint32_t nr_free;
 	bool pending_temporary;         /* of the record that slot->pending_nr names */
-	uint32_t fresh_record, fresh_end; /* numbers taken from the array, never used yet */
 	int64_t calm;                   /* held-back bytes that need no look at the mark: totals.c */
 	bool rising;                    /* live is above the mark, since risen_tick at the latest */
 	uint32_t risen_tick;
 	uint64_t newest;                /* address of the block made last, 0: it made none since */
 	struct index_supply supply;
-	uint32_t nr_lineages[2];        /* free ones of which the thread keeps the numbers, by length */
-	uint32_t lineages[2][THREAD_LINEAGES];
 	struct thread *next;            /* list of structs without thread */
 
 	/* The outer call of a pair such as operator new and the malloc it makes, see hooks.c. */
@@ -55,6 +65,7 @@ struct thread {
 	uint64_t freeing;               /* address that an outer hook has taken out already */
 
 	struct unwind_thread *unwind;
+	struct pool pools[NR_POOLS];
 };
 
 /*

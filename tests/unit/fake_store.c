@@ -250,30 +250,44 @@ static struct hs_lineage_head *lineage_of(struct fake_store *f, const struct hs_
 void fake_free_block(struct fake_store *f, uint32_t record)
 {
 	struct hs_record *r = fake_record(f, record);
-	struct hs_lineage_head *head = lineage_of(f, r);
-	uint64_t size = head ? head->size : r->size & HS_SIZE_MAX;
-	uint32_t stack = head ? head->stack : r->stack;
 
 	__atomic_store_n(&r->word, 0, __ATOMIC_RELEASE);
-	count(f, (uint32_t)(r->serial >> HS_SERIAL_SLOT_SHIFT), stack, -1, -(int64_t)size, false);
+	count(f, (uint32_t)(r->serial >> HS_SERIAL_SLOT_SHIFT), r->stack, -1,
+	      -(int64_t)(r->size & HS_SIZE_MAX), false);
+}
+
+/* Moves the lineage of r, which has n steps, into a long one. */
+static struct hs_lineage_head *lengthen(struct fake_store *f, struct hs_record *r, uint32_t n)
+{
+	struct hs_lineage *from = fake_place(f, HS_ARRAY_LINEAGES, r->birth);
+	uint32_t nr = (uint32_t)fake_take(f, HS_ARRAY_LONG_LINEAGES, 1);
+	struct hs_long_lineage *to = fake_place(f, HS_ARRAY_LONG_LINEAGES, nr);
+
+	to->head = from->head;
+	to->head.nr_shrinks = 0;
+	to->nr_shrinks = from->head.nr_shrinks;
+	to->born_size = to->peak_size = from->born_size;
+	for (uint32_t i = 0; i < n; i++) {
+		to->steps[i] = (struct hs_step){from->steps[i].size, from->steps[i].stack,
+						from->steps[i].time};
+		if (from->steps[i].size > to->peak_size)
+			to->peak_size = from->steps[i].size;
+	}
+	r->birth = nr;
+	r->word |= HS_RECORD_LONG;
+	return &to->head;
 }
 
 static void add_step(struct fake_store *f, struct hs_record *r, struct hs_lineage_head *head,
 		     const struct hs_step *step)
 {
-	uint64_t n = head->nr_steps;
+	uint32_t n = head->nr_steps;
 
-	if (!(r->word & HS_RECORD_LONG) && n == HS_SHORT_STEPS) {
-		uint32_t nr = (uint32_t)fake_take(f, HS_ARRAY_LONG_LINEAGES, 1);
-		struct hs_long_lineage *to = fake_place(f, HS_ARRAY_LONG_LINEAGES, nr);
-
-		memcpy(to, head, sizeof(struct hs_lineage));
-		r->birth = nr;
-		r->word |= HS_RECORD_LONG;
-		head = &to->head;
-	}
+	if (!(r->word & HS_RECORD_LONG) && n == HS_SHORT_STEPS)
+		head = lengthen(f, r, n);
 	if (!(r->word & HS_RECORD_LONG))
-		((struct hs_lineage *)(void *)head)->steps[n] = *step;
+		((struct hs_lineage *)(void *)head)->steps[n] = (struct hs_short_step){
+			(uint32_t)step->size, step->stack, step->time};
 	else if (n < HS_FIRST_STEPS)
 		((struct hs_long_lineage *)(void *)head)->steps[n] = *step;
 	else
@@ -288,33 +302,40 @@ void fake_resize(struct fake_store *f, uint32_t record, uint64_t size, uint32_t 
 	struct hs_record *r = fake_record(f, record);
 	struct hs_lineage_head *head = lineage_of(f, r);
 	uint32_t slot = (uint32_t)(r->serial >> HS_SERIAL_SLOT_SHIFT);
+	uint64_t old = r->size & HS_SIZE_MAX, usable = ((size + 15) & ~UINT64_C(15)) + 8;
 	struct hs_step step = {size, stack, ticks};
-	uint64_t old;
 
 	if (!head) {
 		uint32_t nr = (uint32_t)fake_take(f, HS_ARRAY_LINEAGES, 1);
+		struct hs_lineage *l = fake_place(f, HS_ARRAY_LINEAGES, nr);
 
-		head = fake_place(f, HS_ARRAY_LINEAGES, nr);
-		head->size = head->born_size = head->peak_size = r->size & HS_SIZE_MAX;
-		head->born_stack = head->stack = r->stack;
+		l->born_size = (uint32_t)old;
+		head = &l->head;
+		head->born_stack = r->stack;
 		head->birth = r->birth;
 		r->birth = nr;
 		r->word |= HS_RECORD_LINEAGE;
 	}
-	old = head->size;
-	count(f, slot, head->stack, -1, -(int64_t)old, false);
+	count(f, slot, r->stack, -1, -(int64_t)old, false);
 	count(f, slot, stack, 1, (int64_t)size, true);
 	if (size > old)
 		add_step(f, r, head, &step);
+	else if (r->word & HS_RECORD_LONG)
+		((struct hs_long_lineage *)(void *)head)->nr_shrinks++;
 	else
 		head->nr_shrinks++;
 	head = lineage_of(f, r);
-	head->size = size;
-	head->usable = ((size + 15) & ~UINT64_C(15)) + 8;
-	head->stack = stack;
 	head->changed = ticks;
-	if (size > head->peak_size)
-		head->peak_size = size;
+	if (r->word & HS_RECORD_LONG) {
+		struct hs_long_lineage *l = (struct hs_long_lineage *)(void *)head;
+
+		l->size = size;
+		l->usable = usable;
+		if (size > l->peak_size)
+			l->peak_size = size;
+	}
+	r->size = size | (usable - size) << HS_SIZE_BITS;
+	r->stack = stack;
 }
 
 void fake_small(struct fake_store *f)

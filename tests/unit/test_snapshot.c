@@ -508,22 +508,23 @@ static void test_killed_in_resize(void **state)
 			fake_cell(f, t->shard, 2)->live_bytes -= 256;
 		}
 		if (stage > 2)
-			head->size = size = 512; /* usable and stack are still the old ones */
+			head->nr_steps++;
 		if (stage > 3) {
-			head->usable = 520;
-			head->stack = 1;
 			fake_cell(f, t->shard, 1)->live_count++;
 			fake_cell(f, t->shard, 1)->live_bytes += 512;
 		}
-		if (stage > 4)
+		if (stage > 4) {
 			*r = t->inflight;
+			r->size = size = 512;
+			r->stack = 1;
+		}
 		s = snap_of(f);
 		assert_int_equal(s->nr_blocks, 3);
 		assert_int_equal(s->blocks[2].address, 0x30000);
 		assert_int_equal(s->blocks[2].size, size);
 		assert_true(s->blocks[2].usable >= size);
 		assert_int_equal(s->blocks[2].lineage, 1);
-		assert_int_equal(s->blocks[2].stack, stage > 3 ? 1 : 2);
+		assert_int_equal(s->blocks[2].stack, stage > 4 ? 1 : 2);
 		assert_true(s->coverage.consistent);
 		assert_int_equal(s->coverage.in_doubt, 1);
 		snapshot_free(s);

@@ -136,7 +136,7 @@ static void add(const struct worker *w, uint32_t stack, int64_t nr, int64_t byte
 	__atomic_store_n(&cell->live_bytes, cell->live_bytes + bytes, __ATOMIC_RELEASE);
 }
 
-static struct hs_lineage_head *lineage(const struct worker *w, uint32_t i)
+static struct hs_lineage *lineage(const struct worker *w, uint32_t i)
 {
 	return fake_place(w->f, HS_ARRAY_LINEAGES, w->first_lineage + i);
 }
@@ -159,9 +159,8 @@ static void do_birth(const struct worker *w, struct hs_thread *t, uint32_t i, ui
 static void do_death(const struct worker *w, struct hs_thread *t, uint32_t i)
 {
 	struct hs_record *r = fake_record(w->f, w->first_record + i);
-	bool grown = r->word & HS_RECORD_LINEAGE;
-	uint32_t stack = grown ? lineage(w, i)->stack : r->stack;
-	uint64_t size = grown ? lineage(w, i)->size : r->size & HS_SIZE_MAX;
+	uint64_t size = r->size & HS_SIZE_MAX;
+	uint32_t stack = r->stack;
 
 	begin(t, HS_OP_DEATH, stack, 0);
 	__atomic_store_n(&r->word, 0, __ATOMIC_RELEASE);
@@ -173,27 +172,22 @@ static void do_resize(const struct worker *w, struct hs_thread *t, uint32_t i, u
 {
 	struct hs_record *r = fake_record(w->f, w->first_record + i);
 	bool grown = r->word & HS_RECORD_LINEAGE;
-	struct hs_lineage_head *head = lineage(w, i);
-	uint32_t from = grown ? head->stack : r->stack;
-	uint64_t old = grown ? head->size : r->size & HS_SIZE_MAX;
+	struct hs_lineage *l = lineage(w, i);
+	uint64_t old = r->size & HS_SIZE_MAX;
+	uint32_t from = r->stack;
 
 	begin(t, HS_OP_RESIZE, stack, from);
 	t->inflight = *r;
 	__atomic_store_n(&t->inflight_nr, w->first_record + i, __ATOMIC_RELEASE);
 	__atomic_store_n(&r->word, 0, __ATOMIC_RELEASE);
 	if (!grown) {
-		*head = (struct hs_lineage_head){.size = old,
-						 .usable = old + 8,
-						 .stack = from,
-						 .born_size = old,
-						 .born_stack = from,
-						 .birth = r->birth};
+		*l = (struct hs_lineage){.head = {.born_stack = from, .birth = r->birth},
+					 .born_size = (uint32_t)old};
 		r->birth = w->first_lineage + i;
 	}
 	add(w, from, -1, -(int64_t)old);
-	head->size = size;
-	head->usable = size + 8;
-	head->stack = stack;
+	r->size = size | UINT64_C(8) << HS_SIZE_BITS;
+	r->stack = stack;
 	add(w, stack, 1, (int64_t)size);
 	__atomic_store_n(&r->word, t->inflight.word | HS_RECORD_LINEAGE, __ATOMIC_RELEASE);
 	__atomic_store_n(&t->inflight_nr, 0, __ATOMIC_RELEASE);
