@@ -328,7 +328,7 @@ struct hs_lineage_head {
 	uint32_t changed;               /* time of the latest resizing, units of HS_TICK_MS */
 	uint32_t nr_steps;              /* growths, saturates */
 	uint16_t nr_shrinks;            /* of a short lineage */
-	uint16_t flags;                 /* 0; later: inferred */
+	uint16_t flags;                 /* bit 0: inferred */
 	uint32_t birth;                 /* time of birth, HS_TICK_MS */
 };
 
