@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rows_trend.h - from a trend to the JSON values of its report.
+ * rows_trend.h - from a trend to the JSON values of its report, and from these to text.
  */
 #ifndef HEAPSTORY_REPORTS_ROWS_TREND_H
 #define HEAPSTORY_REPORTS_ROWS_TREND_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct names;
-struct spread;
+struct report;
 struct trend;
 struct trend_row;
 
@@ -27,5 +27,9 @@ json_t *rows_trend(const struct trend *trend, const struct trend_row *row, struc
 		   struct names *latest, const struct trend_limit *limit);
 json_t *rows_trend_totals(const struct trend *trend, struct names *names,
 			  const struct trend_limit *limit);
+
+/* Text: the lines beneath a row; all that grows, and what does not, behind the table. */
+void text_trend_row(struct report *report, const json_t *row);
+void text_trend_end(struct report *report, const json_t *totals);
 
 #endif

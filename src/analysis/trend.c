@@ -23,8 +23,6 @@
 
 /* A buffer stands for its group if it has this share of its bytes. */
 #define BUFFER_SHARE 0.5
-#define MIN_FACTOR   1.4
-#define MAX_FACTOR   3.2
 #define MIN_STEPS    2u
 
 /* A stack of the series, in the sample at hand. */
@@ -236,7 +234,7 @@ static struct trend_stairs stairs_of(const struct trend *t, const struct snapsho
 	}
 	stairs.factor = shape.factor;
 	stairs.size = (double)block->size;
-	if (shape.increment || shape.factor < MIN_FACTOR || shape.factor > MAX_FACTOR ||
+	if (shape.increment || shape.factor < TREND_MIN_FACTOR || shape.factor > TREND_MAX_FACTOR ||
 	    lineage->nr_kept < MIN_STEPS || stairs.nr < MIN_STEPS ||
 	    !(stairs.last_s > stairs.before_s))
 		stairs.nr = 0;

@@ -38,14 +38,8 @@
 #define NEW_GROUND 0.4 /* of what was gained in the last half */
 #define LATE_RISE  0.5
 
-/* A staircase: steps, their factor, how much factors may differ. */
+/* Steps of a staircase that is believed. */
 #define MIN_STEPS  3u
-#define MIN_FACTOR 1.4
-#define MAX_FACTOR 3.2
-#define ALIKE	   1.15
-#define LEVEL	   0.02 /* of all that is gained: what is no step at all */
-#define BESIDE	   0.05 /* of the buffer: what may be beside it without being noticed */
-#define PATIENCE   1.5 /* so much longer than expected may a level last */
 #define MANY_STEPS 5u
 
 /* A part of the measurements, seen by a clock. */
@@ -273,88 +267,6 @@ static bool has_bent(const double *s, const double *value, size_t n)
 	return !(f.slope > 0 && f.slope >= LATE_RISE * f.slope_error);
 }
 
-/* ---- the staircase ----------------------------------------------------------------------- */
-
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The steps of a series that has some, and stays where it is in between. */
-struct steps {
-	double *gains; /* by step */
-	size_t nr, last, before; /* measurements that the last two are seen in */
-};
-
-/* False if it is no staircase: it falls, or goes up too little in too many places. */
-static bool find_steps(const double *value, size_t n, struct steps *ret)
-{
-	double range = value[n - 1] - value[0], slight = 0;
-
-	for (size_t i = 1; i < n; i++) {
-		double gain = value[i] - value[i - 1];
-
-		if (gain < -LEVEL * range)
-			return false;
-		if (gain > LEVEL * range) {
-			ret->gains[ret->nr++] = gain;
-			ret->before = ret->last;
-			ret->last = i;
-		} else {
-			slight += fabs(gain);
-		}
-	}
-	return ret->nr >= 2 && slight <= 2 * LEVEL * range;
-}
-
-/*
- * A buffer that grows by a factor gains by the same factor more in each step. What is beside it, and
- * does not grow, is what is left of the first level.
- */
-static void judge_steps(const struct steps *steps, const double *s, const double *value, size_t n,
-			struct trend_stairs *ret)
-{
-	double *ratios = xmallocarray(steps->nr, sizeof(*ratios)), factor, size, beside;
-	size_t nr = steps->nr - 1, needed;
-
-	for (size_t i = 0; i < nr; i++)
-		ratios[i] = steps->gains[i + 1] / steps->gains[i];
-	qsort(ratios, nr, sizeof(*ratios), ascending);
-	factor = ratios[nr / 2];
-	size = factor > 1 ? steps->gains[nr] * factor / (factor - 1) : 0;
-	beside = value[n - 1] - size;
-	needed = beside > BESIDE * size ? MIN_STEPS + 1 : 2;
-	if (factor >= MIN_FACTOR && factor <= MAX_FACTOR && ratios[nr - 1] <= factor * ALIKE &&
-	    ratios[0] >= factor / ALIKE && beside >= -BESIDE * size && steps->nr >= needed)
-		*ret = (struct trend_stairs){steps->nr, factor, size, s[steps->last],
-					     s[steps->before]};
-	free(ratios);
-}
-
-static void look_for_stairs(const double *s, const double *value, size_t n,
-			    struct trend_stairs *ret)
-{
-	struct steps steps = {xmallocarray(n, sizeof(double)), 0, 0, 0};
-
-	if (find_steps(value, n, &steps))
-		judge_steps(&steps, s, value, n, ret);
-	free(steps.gains);
-}
-
-double trend_stairs_next(const struct trend_stairs *stairs)
-{
-	return stairs->last_s + stairs->factor * (stairs->last_s - stairs->before_s);
-}
-
-bool trend_stairs_ended(const struct trend_stairs *stairs, double now_s)
-{
-	double level = trend_stairs_next(stairs) - stairs->last_s;
-
-	return now_s > stairs->last_s + PATIENCE * level;
-}
-
 /* ---- one series -------------------------------------------------------------------------- */
 
 static size_t first_growth(const double *value, size_t n)
@@ -479,13 +391,14 @@ void trend_look(const struct trend_times *t, const double *value, struct trend_v
 {
 	struct trend_view v = {.not_growing = 1, .not_shrinking = 1};
 
-	look_for_stairs(t->s, value, t->n, &v.stairs);
+	trend_stairs_find(t->s, value, t->n, &v.stairs);
 	for (size_t i = 0; i < t->nr_windows; i++)
 		look_at_window(t, &t->windows[i], value, &v);
 	if (!t->nr_windows)
 		v.otherwise = few_look(value, t->n);
 	else
 		v.otherwise = not_growing_look(t->s, value, t->n);
+	v.rose_last = value[t->n - 1] > value[t->n - 2];
 	if (value[t->n - 1] > value[0])
 		v.first_growth = first_growth(value, t->n);
 	if (t->nr_windows && v.not_growing > SURE &&
@@ -526,7 +439,8 @@ void trend_believe(const struct trend_times *t, const struct trend_view *views, 
 	for (size_t i = 0; i < n; i++) {
 		const struct trend_view *v = &views[i];
 		bool stairs = v->stairs.nr >= needed;
-		bool ended = stairs && trend_stairs_ended(&v->stairs, t->s[t->n - 1]);
+		bool ended =
+			stairs && !v->rose_last && trend_stairs_ended(&v->stairs, t->s[t->n - 1]);
 
 		ret[i].confidence = confidence_of(t, v, up[i], stairs && !ended);
 		ret[i].shape = v->otherwise;

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "analysis/trend_stairs.h"
+
 enum trend_shape {
 	TREND_LINEAR, /* grows, more or less evenly */
 	TREND_DOUBLING, /* grows by a factor each time, in a staircase */
@@ -38,23 +40,6 @@ struct trend_times;
 struct trend_times *trend_times_new(const double *s, size_t n);
 void trend_times_free(struct trend_times *times);
 
-/* A staircase: steps that each make a buffer larger by a factor. */
-struct trend_stairs {
-	size_t nr; /* steps seen; 0: it is none */
-	double factor; /* the typical one */
-	double size; /* of the buffer now; the series may have other bytes beside it */
-	double last_s,
-		before_s; /* when the latest step came, and the one before; before_s < last_s */
-};
-
-/*
- * When the next step is due if what fills the buffer goes on as between the last two: then each
- * level lasts `factor` times as long as the one before.
- */
-double trend_stairs_next(const struct trend_stairs *stairs);
-/* Whether that is long past: the staircase has ended. */
-bool trend_stairs_ended(const struct trend_stairs *stairs, double now_s);
-
 /* One series. */
 struct trend_view {
 	/*
@@ -72,6 +57,7 @@ struct trend_view {
 	 */
 	size_t first_growth;
 	struct trend_stairs stairs;
+	bool rose_last; /* the last measurement is above the one before */
 };
 
 void trend_look(const struct trend_times *times, const double *value, struct trend_view *ret);
