@@ -320,7 +320,7 @@ static row_t row_of(const struct state *state, const struct cie *cie, uintptr_t 
 	if (state->cfa_reg == REG_SP && state->cfa_off >= 0) {
 		row_t row = row_make(ROW_SP, state->cfa_off, ra_units, fp_code);
 
-		return row ? row : ROW_BAD; /* CFA = sp, all in registers: only in a leaf */
+		return row ? row : ROW_LEAF;
 	}
 	if (state->cfa_reg == REG_FP)
 		return row_make(ROW_FP, state->cfa_off, ra_units, fp_code);

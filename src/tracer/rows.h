@@ -29,6 +29,7 @@ enum row_type {
 	ROW_END, /* outermost frame */
 	ROW_NONE, /* code without unwind data */
 	ROW_BAD, /* something that a row can't express */
+	ROW_LEAF, /* aarch64: CFA = stack pointer, all in registers; beside it a row would be 0 */
 };
 
 /*

@@ -65,6 +65,21 @@ static bool looks_like_signal(struct cursor *c)
 	       !(sp & 15) && pc_check(strip(load(frame + SIGNAL_PC))) == END_NONE;
 }
 
+enum stack_end step_leaf(struct cursor *c, uintptr_t cfa)
+{
+	if (!c->interrupted || cfa < c->sp)
+		return END_CUT;
+	c->no_memo = true;
+	c->pc = c->ra;
+	c->slot = cfa - 8;
+	c->sp_off = 1;
+	c->sp = cfa;
+	c->made = FRAME_REDO;
+	c->step = 0;
+	c->interrupted = false;
+	return pc_check(c->pc);
+}
+
 /* Whether two instructions can be read there; an emulator's own code lies in no module. */
 static bool code_readable(uintptr_t pc)
 {
@@ -119,6 +134,10 @@ __attribute__((noinline)) enum stack_end step_special(struct cursor *c, row_t ro
 		return step_signal(c);
 	case ROW_END:
 		return END_OUTER;
+#ifdef __aarch64__
+	case ROW_LEAF:
+		return step_leaf(c, c->sp);
+#endif
 	default:
 		break;
 	}

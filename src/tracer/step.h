@@ -40,6 +40,8 @@ enum frame_flags {
 enum stack_end step_special(struct cursor *c, row_t row);
 enum stack_end step_signal(struct cursor *c);
 #ifdef __aarch64__
+/* Out of a frame whose return address is in its register: a leaf, and only if interrupted. */
+enum stack_end step_leaf(struct cursor *c, uintptr_t cfa);
 /* Whether c stands in the kernel's own code by which a signal handler returns. */
 bool step_at_sigreturn(struct cursor *c);
 #endif
@@ -79,20 +81,8 @@ static inline enum stack_end step_to(struct cursor *c, row_t row, uintptr_t cfa)
 {
 	uintptr_t ra = row_ra(row), fp_code = row_fp(row), slot = cfa - ra * 8;
 
-	if (!ra) {
-		/* only in a leaf that was interrupted */
-		if (!c->interrupted || cfa < c->sp)
-			return END_CUT;
-		c->no_memo = true;
-		c->pc = c->ra;
-		c->slot = cfa - 8;
-		c->sp_off = 1;
-		c->sp = cfa;
-		c->made = FRAME_REDO;
-		c->step = 0;
-		c->interrupted = false;
-		return pc_check(c->pc);
-	}
+	if (unlikely(!ra))
+		return step_leaf(c, cfa);
 	if (cfa <= c->sp || slot - 8 < c->lo || cfa & 7 || slot + 16 > c->hi)
 		if (cfa <= c->sp || slot - 8 < c->lo || cfa & 7 || !readable(c, slot, 16))
 			return END_CUT;
