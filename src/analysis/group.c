@@ -209,8 +209,7 @@ static uint32_t intern(struct grouping *g, const void *bytes, size_t len, char *
 	i->group = (uint32_t)g->nr_bases;
 	HASH_ADD_KEYPTR(hh, g->identities, i->bytes, len, i);
 	g->bases = xgrow(g->bases, &g->alloc_bases, g->nr_bases + 1, sizeof(*g->bases));
-	g->bases[g->nr_bases] = (struct group){
-		.key = key, .zone = zone ? xstrdup(zone) : NULL};
+	g->bases[g->nr_bases] = (struct group){.key = key, .zone = zone ? xstrdup(zone) : NULL};
 	return (uint32_t)g->nr_bases++;
 }
 
@@ -236,6 +235,15 @@ static char *site_key(const struct frame *site)
 	return key;
 }
 
+static char *file_key(const struct frame *site)
+{
+	if (!site)
+		return xstrdup("(no stack)");
+	if (site->file)
+		return xstrdup(site->file);
+	return xasprintf("(no file) %s", site->module ? path_basename(site->module) : "");
+}
+
 static char *stack_key(const struct grouping *g, const struct side *side, uint32_t stack)
 {
 	const struct snapshot *s = names_snapshot(side->names);
@@ -251,6 +259,8 @@ static char *stack_key(const struct grouping *g, const struct side *side, uint32
 				 side->nodes[s->stacks[stack].node].low64);
 	case GROUP_FUNCTION:
 		return stack ? frame_label(names_site(side->names, stack)) : xstrdup("(no stack)");
+	case GROUP_FILE:
+		return file_key(names_site(side->names, stack));
 	case GROUP_MODULE:
 	case GROUP_ZONE: {
 		const char *zone = names_zone(side->names, stack);
@@ -317,9 +327,9 @@ static uint32_t base_of_class(struct grouping *g, struct side *side, const struc
 	char *identity;
 
 	/* with a word the class may still be that of the stack, and zones are those of stacks */
-	if (b->class_word ? word->class == class && !g->options.split_zones &&
-				    !g->bases[word->group].zone :
-			    *known != NO_GROUP)
+	if (b->class_word
+		    ? word->class == class && !g->options.split_zones && !g->bases[word->group].zone
+		    : *known != NO_GROUP)
 		return *known;
 	zone = names_zone(side->names, b->stack);
 	identity = xasprintf("%s\n%s", g->options.split_zones ? zone : "", class);
@@ -370,9 +380,8 @@ static uint32_t split_by_size(struct grouping *g, uint32_t base, uint64_t size)
 	g->groups = xgrow(g->groups, &g->alloc_groups, g->nr_groups + 1, sizeof(*g->groups));
 	g->groups[g->nr_groups] = (struct group){
 		.key = key,
-		.zone = from->zone && (!sizes_alone || g->options.split_zones) ?
-				xstrdup(from->zone) :
-				NULL,
+		.zone = from->zone && (!sizes_alone || g->options.split_zones) ? xstrdup(from->zone)
+									       : NULL,
 		.is_class = from->is_class,
 		.has_size = true,
 		.size = size,

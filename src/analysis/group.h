@@ -21,6 +21,7 @@ enum group_by {
 	GROUP_STACK, /* by return addresses */
 	GROUP_CLASS, /* class of the block, names_class() */
 	GROUP_FUNCTION, /* function of the site */
+	GROUP_FILE, /* source file of the site */
 	GROUP_MODULE, /* file name of the site's module */
 	GROUP_ZONE,
 	GROUP_THREAD, /* that made the block */

@@ -150,8 +150,8 @@ static json_t *coverage_of(struct source *sources, bool two)
 	return o;
 }
 
-static int export(struct source *sources, bool two, const struct read_options *o,
-		  const struct export_options *mine)
+static int write_export(struct source *sources, bool two, const struct read_options *o,
+			const struct export_options *mine)
 {
 	const struct snapshot *s = sources[two].snapshot;
 	struct export_profile profile = {
@@ -214,7 +214,7 @@ static int run(int argc, char **argv)
 	if (!status && two)
 		status = source_open_to_stream(&sources[1], o.operands[1], symbolizer);
 	if (!status)
-		status = export(sources, two, &o, &mine);
+		status = write_export(sources, two, &o, &mine);
 out:
 	source_close(&sources[0]);
 	source_close(&sources[1]);
@@ -223,17 +223,17 @@ out:
 	return status;
 }
 
-const struct command cmd_export = {
-	.name = "export",
-	.summary = "live bytes or growth by stack, for other tools",
-	.usage = "TARGET [AFTER] --format pprof|folded -o FILE [options]",
-	.options = "  --format FORMAT      pprof: for pprof and what reads its files; "
-		   "folded: a line\n"
-		   "                       a stack, for flame graphs\n"
-		   "  -o FILE              where to; /dev/stdout for a "
-		   "pipe\n" READ_HELP_FILTERS READ_HELP_STACKS,
-	.example = "heapstory export before.hs after.hs --format pprof -o growth.pb.gz\n"
-		   "heapstory export server --format folded -o - | flamegraph.pl "
-		   ">live.svg\n",
-	.run = run,
+const struct command cmd_export =
+	{
+		.name = "export",
+		.summary = "live bytes or growth by stack, for other tools",
+		.usage = "TARGET [AFTER] --format pprof|folded -o FILE [options]",
+		.options = "  --format FORMAT      pprof: for pprof and what reads its files\n"
+			   "                       folded: a line a stack, for flame graphs\n"
+			   "  -o FILE              where to; - is standard "
+			   "output\n" READ_HELP_FILTERS READ_HELP_STACKS,
+		.example = "heapstory export before.hs after.hs --format pprof -o growth.pb.gz\n"
+			   "heapstory export server --format folded -o - | flamegraph.pl "
+			   ">live.svg\n",
+		.run = run,
 };

@@ -132,7 +132,7 @@ static int print_groups(struct source *src, struct read_options *o, const struct
 	if (mine->zones)
 		json_object_set_new(totals, "zones", order_by_zone(&heap));
 	progress_stop();
-	coverage = source_coverage(src, o->by <= GROUP_FUNCTION);
+	coverage = source_coverage(src, o->by <= GROUP_FILE);
 	if (o->by == GROUP_CLASS || o->filter.has_class)
 		source_note_classes(src, coverage);
 	report_begin(&report, &style, "heap", &view, rows_target(src->snapshot), coverage, totals);

@@ -118,10 +118,10 @@ void read_options_release(struct read_options *o)
 static int parse_by(struct read_options *o, struct args *a)
 {
 	static const char *const names[] = {
-		[GROUP_SITE] = "site",	   [GROUP_STACK] = "stack", [GROUP_FUNCTION] = "function",
-		[GROUP_CLASS] = "class",
-		[GROUP_MODULE] = "module", [GROUP_ZONE] = "zone",   [GROUP_THREAD] = "thread",
-		[GROUP_SIZE] = "size",	   [GROUP_AGE] = "age",
+		[GROUP_SITE] = "site",	 [GROUP_STACK] = "stack",   [GROUP_FUNCTION] = "function",
+		[GROUP_CLASS] = "class", [GROUP_FILE] = "file",	    [GROUP_MODULE] = "module",
+		[GROUP_ZONE] = "zone",	 [GROUP_THREAD] = "thread", [GROUP_SIZE] = "size",
+		[GROUP_AGE] = "age",
 	};
 	const char *value = args_value(a);
 
@@ -134,11 +134,8 @@ static int parse_by(struct read_options *o, struct args *a)
 			return 1;
 		}
 	}
-	if (!strcmp(value, "file")) {
-		say("--by %s is not in this version", value);
-		return -1;
-	}
-	return args_wrong(a, value, "class, site, stack, function, module, zone, thread, size or age");
+	return args_wrong(a, value,
+			  "class, site, stack, function, file, module, zone, thread, size or age");
 }
 
 static int parse_sort(struct read_options *o, struct args *a)

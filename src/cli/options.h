@@ -70,8 +70,8 @@ enum read_takes {
 	"  --raw-names          do not demangle names of functions\n"
 #define READ_HELP_ROWS "  -n N|all             rows to print (20)\n"
 #define READ_HELP_BY                                                                               \
-	"  --by WHAT            group by site (default), class, stack, function, module, zone,\n"   \
-	"                       thread, size or age\n"
+	"  --by WHAT            group by site (default), class, stack, function, file, module,\n"   \
+	"                       zone, thread, size or age\n"
 #define READ_HELP_FILTERS                                                             \
 	"  --zone GLOB          only blocks of these zones\n"                         \
 	"  --module GLOB        only blocks whose site is in these modules\n"         \

@@ -18,6 +18,7 @@ static const struct report_column last_columns[] = {
 	[GROUP_STACK] = {"STACK", "stack", UNIT_CHAIN, false},
 	[GROUP_CLASS] = {"CLASS", "key", UNIT_TEXT, false},
 	[GROUP_FUNCTION] = {"FUNCTION", "key", UNIT_TEXT, false},
+	[GROUP_FILE] = {"FILE", "key", UNIT_TEXT, false},
 	[GROUP_MODULE] = {"MODULE", "key", UNIT_TEXT, false},
 	[GROUP_ZONE] = {"ZONE", "key", UNIT_TEXT, false},
 	[GROUP_THREAD] = {"THREAD", "key", UNIT_TEXT, false},

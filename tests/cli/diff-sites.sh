@@ -15,6 +15,9 @@ check_json site.json 'sorted(r["count"]["delta"] for r in j["rows"]) == [7, 400]
 	'[r["stacks"] > 12 for r in j["rows"] if r["count"]["delta"] == 400] == [True]'
 heapstory diff 1.hs 2.hs --by function --json -n all >function.json
 check_json function.json 'sorted(r["count"]["delta"] for r in j["rows"]) == [7, 400]'
+heapstory diff 1.hs 2.hs --by file --json -n all >file.json
+check_json file.json '[r["key"].split("/")[-1] for r in j["rows"] if r["count"]["delta"]] == ["inlined_site.c"]' \
+	'j["rows"][0]["count"]["delta"] == 407'
 heapstory diff 1.hs 2.hs --by stack --json -n all >stack.json
 # loop() four times, twice() two times, deeper() at ten depths, plain()
 check_json stack.json '16 <= len([r for r in j["rows"] if r["stack"][0]["function"] == "note_new"]) <= 19' \

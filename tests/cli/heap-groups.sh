@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # heap by every grouping: rows add up, in text and JSON.
 heapstory run -o out -- "$PROGRAMS/wrapper" </dev/null >/dev/null || fail "run"
-for by in site stack function module zone thread size age; do
+for by in site stack function file module zone thread size age; do
 	heapstory heap out/exit.hs --by $by -n all --json >heap.json || fail "--by $by"
 	check_json heap.json 'sum(r["bytes"] for r in j["rows"]) == j["totals"]["bytes"]' \
 		'sum(r["count"] for r in j["rows"]) == j["totals"]["count"]' 'all("key" in r for r in j["rows"])'

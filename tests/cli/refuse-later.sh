@@ -6,7 +6,6 @@ expect_status 2 heapstory run --mode sample -- true
 expect_status 2 heapstory run --mode full -- true
 expect_status 2 heapstory run --zone 'x=lib*' -- true
 expect_status 2 heapstory heap out/exit.hs --kind mapping
-expect_status 2 heapstory heap out/exit.hs --by file
 expect_status 2 heapstory nonsense
 expect_status 2 heapstory heap
 expect_status 2 heapstory heap out/exit.hs --by nonsense

@@ -123,6 +123,12 @@ static const char *key_of(const struct fake_block *b, enum group_by by, uint64_t
 		snprintf(text[++at % 2], sizeof(text[0]), "malloc in %s",
 			 fake_heap_function(b->stack));
 		return text[at % 2];
+	case GROUP_FILE: /* the made-up functions have none */
+		if (!b->stack)
+			return "(no stack)";
+		snprintf(text[++at % 2], sizeof(text[0]), "(no file) %s",
+			 fake_heap_module(b->stack));
+		return text[at % 2];
 	case GROUP_MODULE:
 	case GROUP_ZONE:
 		return fake_heap_module(b->stack);

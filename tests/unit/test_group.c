@@ -476,6 +476,7 @@ static void test_site_is_a_place_in_the_source(void **state)
 	names = names_new(s, leaf_lookup, NULL);
 	assert_int_equal(rows_by(names, GROUP_SITE), 1);
 	assert_int_equal(rows_by(names, GROUP_FUNCTION), 1);
+	assert_int_equal(rows_by(names, GROUP_FILE), 1);
 	assert_int_equal(rows_by(names, GROUP_STACK), 3);
 	names_free(names);
 	snapshot_free(s);
