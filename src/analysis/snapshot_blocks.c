@@ -23,7 +23,7 @@
 
 #define RECORD_FLAGS                                                                      \
 	(HS_RECORD_ADDRESS | UINT64_C(15) << HS_RECORD_FAMILY_SHIFT | HS_RECORD_LINEAGE | \
-	 HS_RECORD_LONG)
+	 HS_RECORD_LONG | HS_RECORD_BUSY)
 #define SPAN_END (UINT64_C(1) << 48)
 
 struct take {
@@ -211,7 +211,7 @@ static uint32_t add_lineage(struct take *t, const struct parsed *p, bool in_flig
 		.nr_shrinks = p->full ? p->full->nr_shrinks : p->head->nr_shrinks,
 		.changed_ms = ticks_ms(p->head->changed),
 		.peak_size = peak_of(p),
-		.inferred = p->head->flags & 1,
+		.inferred = p->head->flags & HS_LINEAGE_INFERRED,
 	};
 	add_steps(t, p, l, in_flight);
 	return (uint32_t)s->nr_lineages;
@@ -335,6 +335,7 @@ static uint64_t find_in_flight(struct take *t, struct hs_record **ret)
 
 	for (uint64_t i = 0; i < threads->count; i++) {
 		const struct hs_thread *slot = (struct hs_thread *)threads->data + i;
+		struct hs_record *r;
 
 		if (!slot->inflight_nr)
 			continue;
@@ -345,9 +346,11 @@ static uint64_t find_in_flight(struct take *t, struct hs_record **ret)
 				     i, slot->inflight_nr, records->count);
 			continue;
 		}
-		if (!((struct hs_record *)records->data)[slot->inflight_nr].word &&
-		    slot->inflight.word)
+		r = (struct hs_record *)records->data + slot->inflight_nr;
+		if ((!r->word || r->word & HS_RECORD_BUSY) && slot->inflight.word) {
+			r->word = 0;
 			found[nr++] = slot->inflight;
+		}
 	}
 	*ret = found;
 	return nr;

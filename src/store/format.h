@@ -23,7 +23,7 @@
  * a thread was in the middle of (`struct hs_thread.in`, `.inflight`).
  *
  * Who writes what: a record is written only by the thread that owns its block at that moment
- * (between malloc and free); a thread slot and a shard of stack totals by the thread that holds
+ * (between malloc and free), but see HS_RECORD_BUSY; a thread slot and a shard of stack totals by the thread that holds
  * it (shard 0: by all, atomically); trie nodes, stacks and modules are written once, before their
  * number is published, but for the fields said to change.
  */
@@ -296,6 +296,7 @@ _Static_assert(sizeof(struct hs_record) == 32, "format");
 #define HS_RECORD_FAMILY(word) (((word) >> HS_RECORD_FAMILY_SHIFT) & 15)
 #define HS_RECORD_LINEAGE (UINT64_C(1) << 52)
 #define HS_RECORD_LONG (UINT64_C(1) << 53) /* the lineage is a long one */
+#define HS_RECORD_BUSY (UINT64_C(1) << 54) /* a thread is taking it over, see struct hs_thread */
 #define HS_SIZE_BITS 40
 #define HS_SIZE_MAX ((UINT64_C(1) << HS_SIZE_BITS) - 1)
 #define HS_SLACK_MAX ((UINT64_C(1) << 24) - 1)
@@ -322,13 +323,19 @@ struct hs_short_step {
 /*
  * What a block that realloc resized remembers; its present size, usable size and stack are in its
  * record. Only growths are steps (shrinks are counted). nr_steps is stored last, with release.
+ *
+ * A buffer that grows by copying (a larger block is made, the old one freed) hands its lineage on
+ * to the new block, with one more step; birth, born_size and born_stack are then the buffer's.
  */
+enum hs_lineage_flags {
+	HS_LINEAGE_INFERRED = 1u << 0,  /* some steps are copies to a new block, not reallocs */
+};
 struct hs_lineage_head {
 	uint32_t born_stack;
 	uint32_t changed;               /* time of the latest resizing, units of HS_TICK_MS */
 	uint32_t nr_steps;              /* growths, saturates */
 	uint16_t nr_shrinks;            /* of a short lineage */
-	uint16_t flags;                 /* bit 0: inferred */
+	uint16_t flags;                 /* enum hs_lineage_flags */
 	uint32_t birth;                 /* time of birth, HS_TICK_MS */
 };
 
@@ -495,6 +502,11 @@ enum hs_op {
  * is stored last on the way in, and first on the way out, after the record has been committed
  * again; where both are there, the record is the newer.
  *
+ * The same holds for a block that is given the lineage of an older one, but its record keeps
+ * its word, with HS_RECORD_BUSY. A busy record that is in flight nowhere is as it was. Only the
+ * thread that made the block does this to it; another one that frees or resizes the block makes
+ * its record busy before it looks, so that the two never meet.
+ *
  * A block that was freed may keep its record until the next event of its thread: by then the
  * record has come into the cache. Until then its number is `pending_nr`: a record with that
  * number that is still committed is dead, though its stack's totals still count it.
@@ -515,7 +527,8 @@ struct hs_thread {
 	char name[16];                  /* of the thread when it was first seen */
 	uint32_t born_tick;             /* when it took the slot, units of HS_TICK_MS */
 	uint32_t pending_nr;            /* record of a block that is freed already, see above; 0: none */
-	uint64_t pad2[17];
+	uint64_t nr_inferred;           /* steps of growth by copying that were found in this slot */
+	uint64_t pad2[16];
 };
 _Static_assert(sizeof(struct hs_thread) == 256, "format");
 

@@ -165,3 +165,44 @@ bool lineage_step(struct thread *t, struct hs_record *r, uint64_t size, uint64_t
 	r->stack = stack;
 	return true;
 }
+
+/* ---- growth by copying ---- */
+
+uint64_t lineage_before(const struct hs_record *r)
+{
+	uint32_t nr = lineage_head(r)->nr_steps;
+
+	if (!nr)
+		return 0;
+	if (r->word & HS_RECORD_LONG) {
+		struct hs_long_lineage *l = store_long_lineage(r->birth);
+
+		return nr > 1 ? long_step(l, nr - 2)->size : l->born_size;
+	}
+	return nr > 1 ? store_lineage(r->birth)->steps[nr - 2].size :
+			store_lineage(r->birth)->born_size;
+}
+
+bool lineage_restore(struct thread *t, struct hs_record *r, uint64_t size, uint32_t stack,
+		     uint32_t birth)
+{
+	uint64_t now = r->size & HS_SIZE_MAX;
+	struct hs_record born = { .size = size, .stack = stack, .birth = birth };
+
+	if (!lineage_step(t, &born, now, now + (r->size >> HS_SIZE_BITS), r->stack, r->birth))
+		return false;
+	r->word |= born.word;
+	r->birth = born.birth;
+	return true;
+}
+
+bool lineage_inherit(struct thread *t, struct hs_record *r, const struct hs_record *heir)
+{
+	uint64_t size = heir->size & HS_SIZE_MAX;
+
+	if (!lineage_step(t, r, size, size + (heir->size >> HS_SIZE_BITS), heir->stack,
+			  heir->birth))
+		return false;
+	lineage_head(r)->flags |= HS_LINEAGE_INFERRED;
+	return true;
+}

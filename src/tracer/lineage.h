@@ -53,6 +53,23 @@ static inline bool lineage_holds_size(uint64_t packed)
 bool lineage_step(struct thread *t, struct hs_record *r, uint64_t size, uint64_t usable, uint32_t stack,
 		  uint32_t tick);
 
+/* Size before the latest step; 0 if there was none. r has a lineage. */
+uint64_t lineage_before(const struct hs_record *r);
+
+/*
+ * Gives r, a copy of a record without one, the lineage of a buffer that was born with this size, by
+ * that stack, and came to what r is in one step. False: no room; r is as it was.
+ */
+bool lineage_restore(struct thread *t, struct hs_record *r, uint64_t size, uint32_t stack,
+		     uint32_t birth);
+
+/*
+ * The buffer of r (a copy of a record that was taken out) goes on in the block whose record was
+ * `heir` at its birth: r->birth and the flags in r->word are then those of a lineage for that
+ * block. False: no room; r may have a lineage all the same.
+ */
+bool lineage_inherit(struct thread *t, struct hs_record *r, const struct hs_record *heir);
+
 /* Gives a lineage back. */
 static inline void lineage_give(struct thread *t, bool is_long, uint32_t nr)
 {

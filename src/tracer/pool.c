@@ -84,7 +84,8 @@ __attribute__((noinline)) uint32_t pool_refill(struct pool *p, enum pool_kind ki
 __attribute__((noinline)) void pool_hand_on(struct pool *p, enum pool_kind kind)
 {
 	for (uint32_t i = 0; i < BATCH; i++)
-		*next_in_batch(kind, p->free[i]) = i + 1 < BATCH ? p->free[i + 1] : 0;
+		__atomic_store_n(next_in_batch(kind, p->free[i]),
+				 i + 1 < BATCH ? p->free[i + 1] : 0, __ATOMIC_RELAXED);
 	freelist_push(&store.header->free_batches[kind], p->free[0], next_batch[kind]);
 	p->nr -= BATCH;
 	for (uint32_t i = 0; i < p->nr; i++)

@@ -11,17 +11,19 @@
  */
 #include "tracer/record.h"
 
+#include "tracer/copygrow.h"
 #include "tracer/index.h"
 #include "tracer/intern.h"
 #include "tracer/lineage.h"
 #include "tracer/module.h"
 #include "tracer/pool.h"
 #include "tracer/stackbounds.h"
+#include "tracer/sys.h"
 #include "tracer/totals.h"
 
 static uint64_t address_of(const struct hs_record *r)
 {
-	return r->word & HS_RECORD_ADDRESS;
+	return __atomic_load_n(&r->word, __ATOMIC_RELAXED) & HS_RECORD_ADDRESS;
 }
 
 /* Unwinds from regs; the number of the stack, 0 (counted) if none could be kept. */
@@ -64,28 +66,147 @@ static void begin_op(struct thread *t, enum hs_op op, uint32_t stack, uint32_t f
 static void commit(struct hs_record *r, const struct hs_record *from)
 {
 	r->size = from->size;
-	r->serial = from->serial;
-	__atomic_store_n(&r->stack, from->stack, __ATOMIC_RELAXED); /* a link while free: pool.c */
+	/* these two are links while the record is free; serial is what claim() looks at, late */
+	__atomic_store_n(&r->serial, from->serial, __ATOMIC_RELAXED);
+	__atomic_store_n(&r->stack, from->stack, __ATOMIC_RELAXED);
 	r->birth = from->birth;
 	__atomic_store_n(&r->word, from->word, __ATOMIC_RELEASE);
+}
+
+#define HOLD_SPINS 100u
+#define HOLD_WAITS 2000u /* of a millisecond */
+
+/*
+ * Makes the record of a block of ours, which another thread made, busy: then that thread leaves it
+ * alone. It may be holding it for a few instructions; or for good, if it was ended in the midst of
+ * them: after two seconds we go on, and it will find the word changed.
+ */
+static __attribute__((noinline)) void hold_foreign(struct hs_record *r)
+{
+	uint32_t never = 0;
+
+	for (unsigned spins = 0; spins < HOLD_SPINS + HOLD_WAITS; spins++) {
+		uint64_t word = __atomic_load_n(&r->word, __ATOMIC_RELAXED);
+
+		if (!(word & HS_RECORD_BUSY) &&
+		    __atomic_compare_exchange_n(&r->word, &word, word | HS_RECORD_BUSY, true,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return;
+		if (spins > HOLD_SPINS)
+			sys_futex_wait(&never, 0, 1000000);
+	}
+}
+
+/* From here until its word is stored, no other thread hands a lineage to this block of ours. */
+static inline void hold(const struct thread *t, struct hs_record *r)
+{
+	if (__builtin_expect(r->serial >> HS_SERIAL_SLOT_SHIFT != t->slot_nr, 0))
+		hold_foreign(r);
+}
+
+/* A copy of a record of ours. Atomic: a thread that is late may try to claim() it, in vain. */
+static inline struct hs_record read_record(const struct hs_record *r)
+{
+	struct hs_record copy = {
+		.word = __atomic_load_n(&r->word, __ATOMIC_RELAXED) & ~HS_RECORD_BUSY,
+		.size = r->size,
+		.serial = r->serial,
+		.stack = r->stack,
+		.birth = r->birth,
+	};
+
+	return copy;
+}
+
+/* Takes record nr, which the index does not name any more, out of the table and the totals. */
+static inline struct hs_record take_out(struct thread *t, uint32_t nr, bool temporary)
+{
+	struct hs_record *r = store_record(nr), copy;
+
+	hold(t, r);
+	copy = read_record(r);
+	stack_block_changed(copy.word & HS_RECORD_ADDRESS, size_of(&copy));
+	begin_op(t, HS_OP_DEATH, copy.stack, 0);
+	__atomic_store_n(&r->word, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&t->slot->pending_nr, 0, __ATOMIC_RELEASE);
+	totals_death(t, copy.stack, size_of(&copy), temporary);
+	return copy;
 }
 
 /* Ends the block whose record is nr; the index does not name it any more. */
 static void end_record(struct thread *t, uint32_t nr, bool temporary)
 {
-	struct hs_record *r = store_record(nr);
-	uint64_t size = size_of(r), word = r->word;
-	uint32_t stack = r->stack, lineage = r->birth;
+	struct hs_record r = take_out(t, nr, temporary);
 
-	stack_block_changed(word & HS_RECORD_ADDRESS, size);
-	begin_op(t, HS_OP_DEATH, stack, 0);
-	__atomic_store_n(&r->word, 0, __ATOMIC_RELEASE);
-	__atomic_store_n(&t->slot->pending_nr, 0, __ATOMIC_RELEASE);
-	totals_death(t, stack, size, temporary);
-	if (word & HS_RECORD_LINEAGE)
-		lineage_give(t, word & HS_RECORD_LONG, lineage);
+	if (r.word & HS_RECORD_LINEAGE)
+		lineage_give(t, r.word & HS_RECORD_LONG, r.birth);
 	pool_give(t, POOL_RECORDS, nr);
 }
+
+/* ---- growth by copying ---- */
+
+/* Makes the record nr busy if it still is that of the block that was `born`. */
+static bool claim(uint32_t nr, const struct hs_record *born)
+{
+	struct hs_record *r = store_record(nr);
+	uint64_t word = born->word;
+
+	if (!__atomic_compare_exchange_n(&r->word, &word, word | HS_RECORD_BUSY, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return false;
+	if (__atomic_load_n(&r->serial, __ATOMIC_RELAXED) == born->serial)
+		return true;
+	/* Another block at the same address: busy was in nobody's way, as we did not make it. */
+	word |= HS_RECORD_BUSY;
+	__atomic_compare_exchange_n(&r->word, &word, born->word, false, __ATOMIC_RELEASE,
+				    __ATOMIC_RELAXED);
+	return false;
+}
+
+/* Ends what claim() began: the block has the lineage of `old`, if that has one. */
+static void let_go(struct thread *t, uint32_t nr, const struct hs_record *born,
+		   const struct hs_record *old)
+{
+	uint64_t lineage = old->word & (HS_RECORD_LINEAGE | HS_RECORD_LONG);
+	uint64_t word = born->word | HS_RECORD_BUSY;
+	struct hs_record *r = store_record(nr);
+
+	if (lineage)
+		__atomic_store_n(&r->birth, old->birth, __ATOMIC_RELAXED);
+	if (!__atomic_compare_exchange_n(&r->word, &word, born->word | lineage, false,
+					 __ATOMIC_RELEASE, __ATOMIC_RELAXED) && lineage)
+		lineage_give(t, !!(lineage & HS_RECORD_LONG), old->birth);
+	__atomic_store_n(&t->slot->inflight_nr, 0, __ATOMIC_RELEASE);
+}
+
+/*
+ * If the block of record nr, at slot of the index, is about to be freed because it was copied to a
+ * larger one, ends it now, and that one has its lineage.
+ */
+static __attribute__((noinline)) bool hand_down(struct thread *t, uint32_t *slot, uint32_t nr)
+{
+	struct hs_thread *s = t->slot;
+	struct copy_link link;
+	struct hs_record old;
+
+	if (!copygrow_heir(t, nr, &link))
+		return false;
+	if (link.shows) {
+		if (s->inflight_nr || !claim(link.heir_nr, &link.heir))
+			return false;
+		s->inflight = link.heir;
+		__atomic_store_n(&s->inflight_nr, link.heir_nr, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(slot, 0, __ATOMIC_RELAXED);
+	old = take_out(t, nr, false);
+	pool_give(t, POOL_RECORDS, nr);
+	copygrow_inherit(t, &old, &link);
+	if (link.shows)
+		let_go(t, link.heir_nr, &link.heir, &old);
+	return true;
+}
+
+/* ---- births and deaths ---- */
 
 void record_settle(struct thread *t)
 {
@@ -108,6 +229,8 @@ static void end_block(struct thread *t, uint32_t *slot, uint32_t nr)
 static void end_block_later(struct thread *t, uint32_t *slot, uint32_t nr, uint64_t address)
 {
 	record_settle(t);
+	if (copygrow_any(&t->copygrow) && hand_down(t, slot, nr))
+		return;
 	t->pending_temporary = t->newest == address;
 	if (t->pending_temporary)
 		t->newest = 0;
@@ -179,6 +302,8 @@ static __attribute__((noinline)) void put_birth(struct thread *t, const struct b
 	__atomic_store_n(slot, nr, __ATOMIC_RELAXED);
 	totals_birth(t, stack, b->size, tick);
 	t->newest = b->address;
+	if (!(t->special & THREAD_ORPHAN))
+		copygrow_birth(&t->copygrow, nr, &fresh);
 }
 
 void record_birth(struct thread *t, const struct block *b, const struct unwind_regs *regs)
@@ -239,9 +364,10 @@ void record_resize_begin(struct thread *t, uint64_t address, struct resize *ret)
 		return;
 	}
 	r = store_record(ret->nr);
-	ret->copy = *r;
-	if (r->word & HS_RECORD_LINEAGE)
-		__builtin_prefetch(lineage_head(r), 1);
+	hold(t, r);
+	ret->copy = read_record(r);
+	if (ret->copy.word & HS_RECORD_LINEAGE)
+		__builtin_prefetch(lineage_head(&ret->copy), 1);
 	ret->nested = s->inflight_nr != 0 || t->special & THREAD_ORPHAN;
 	__atomic_store_n(slot, 0, __ATOMIC_RELAXED);
 	if (ret->nested)

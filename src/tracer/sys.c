@@ -147,6 +147,12 @@ long sys_futex_wake_all(uint32_t *word)
 	return CALL3(SYS_futex, word, FUTEX_WAKE, INT32_MAX);
 }
 
+bool sys_futex_differs(const uint32_t *word, uint32_t value)
+{
+	/* Wakes none and requeues none, if the word has the value; else the call fails. */
+	return call6(SYS_futex, (long)word, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, (long)word, value) != 0;
+}
+
 void sys_lock(uint32_t *word)
 {
 	for (unsigned spins = 0; __atomic_exchange_n(word, 1, __ATOMIC_ACQUIRE); spins++)

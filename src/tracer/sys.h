@@ -7,6 +7,7 @@
 #ifndef HEAPSTORY_TRACER_SYS_H
 #define HEAPSTORY_TRACER_SYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,11 @@ long sys_discard(void *p, size_t size);
 /* Waits while *word == expected, timeout_ns at most. Shared futex. */
 long sys_futex_wait(uint32_t *word, uint32_t expected, uint64_t timeout_ns);
 long sys_futex_wake_all(uint32_t *word);
+/*
+ * True if *word is not `value`, or can't be read: a look at memory that may go away meanwhile, by
+ * the kernel, which gets an error where we would end the program. Aligned to 4.
+ */
+bool sys_futex_differs(const uint32_t *word, uint32_t value);
 long sys_getpid(void);
 /* Blocks all signals of this thread but SIGSEGV and SIGBUS; the mask before into *ret_old. */
 long sys_block_signals(uint64_t *ret_old);

@@ -189,6 +189,8 @@ static struct thread *make(void)
 	t->newest = 0;
 	t->calm = 0;
 	t->rising = false;
+	t->copygrow.nr_candidates = 0;
+	t->copygrow.due = 0; /* serials of this slot may be less than those of the last one */
 	t->outer = NULL;
 	t->freeing = 0;
 	t->sizing = false;

@@ -14,6 +14,7 @@
 
 #include "store/format.h"
 #include "store/writer.h"
+#include "tracer/copygrow.h"
 #include "tracer/index.h"
 #include "tracer/unwind.h"
 
@@ -57,6 +58,7 @@ struct thread {
 	uint64_t newest;                /* address of the block made last, 0: it made none since */
 	struct index_supply supply;
 	struct thread *next;            /* list of structs without thread */
+	struct copygrow copygrow;
 
 	/* The outer call of a pair such as operator new and the malloc it makes, see hooks.c. */
 	const struct unwind_regs *outer;

@@ -17,6 +17,7 @@
 #include "store/create.h"
 #include "store/process.h"
 #include "store/writer.h"
+#include "tracer/contents.h"
 #include "tracer/index.h"
 #include "tracer/intern.h"
 #include "tracer/module.h"
@@ -67,6 +68,16 @@ static int tear_down(void **state)
 {
 	(void)state;
 	return unlink(store_path);
+}
+
+/* In place of contents.c: the blocks are at addresses that nobody maps. */
+static uint32_t alike;
+
+uint32_t contents_alike(uint64_t old, uint64_t size, uint64_t copy)
+{
+	(void)old;
+	(void)copy;
+	return size ? alike : 0;
 }
 
 /* ---- what a hook does ---- */
@@ -302,6 +313,146 @@ static void test_lineage(void **state)
 	death(at, true);
 }
 
+/* ---- growth by copying ---- */
+
+#define COPIES 41
+
+/*
+ * A block of sizes[0] is copied to one of sizes[1] and so on, all by one stack; after each step
+ * check() sees the only block there is. Returns the address of the last.
+ */
+static uint64_t grow(const uint64_t *sizes, int nr,
+		     void (*check)(const struct snapshot *s, const uint64_t *sizes, int step))
+{
+	uint64_t at = 0, to = 0x700000010000;
+
+	for (int i = 0; i < nr; i++) {
+		struct snapshot *s;
+
+		birth(to, sizes[i]);
+		if (at)
+			death(at, true);
+		at = to;
+		to ^= 0x100000;
+		s = look();
+		assert_int_equal(s->nr_blocks, 1);
+		assert_int_equal(s->blocks[0].address, at);
+		assert_int_equal(s->blocks[0].size, sizes[i]);
+		check(s, sizes, i);
+		snapshot_free(s);
+	}
+	return at;
+}
+
+/* NULL if the only block has none. */
+static const struct snap_lineage *lineage_of_one(const struct snapshot *s)
+{
+	return s->blocks[0].lineage ? &s->lineages[s->blocks[0].lineage - 1] : NULL;
+}
+
+static void has_all_steps(const struct snapshot *s, const uint64_t *sizes, int step)
+{
+	const struct snap_lineage *l = lineage_of_one(s);
+
+	assert_non_null(l);
+	assert_true(l->inferred);
+	assert_int_equal(l->nr_steps, step);
+	assert_int_equal(l->born_size, sizes[0]);
+	assert_int_equal(s->steps[l->first_step].size, sizes[1]);
+	assert_int_equal(s->steps[l->first_step + l->nr_kept - 1].size, sizes[step]);
+}
+
+static void shows_if_large(const struct snapshot *s, const uint64_t *sizes, int step)
+{
+	if (!step || sizes[step] < 128)
+		assert_null(lineage_of_one(s));
+	else
+		has_all_steps(s, sizes, step);
+}
+
+static void test_copies_alike(void **state)
+{
+	uint64_t inferred = tracer_self->slot->nr_inferred, sizes[COPIES] = { 24 }, at;
+	const struct snap_lineage *l;
+	int64_t count, bytes;
+	struct snapshot *s;
+
+	(void)state;
+	alike = 4;
+	for (int i = 1; i < COPIES; i++)
+		sizes[i] = sizes[i - 1] * 3 / 2;
+	at = grow(sizes, COPIES, shows_if_large);
+	assert_int_equal(tracer_self->slot->nr_inferred, inferred + COPIES - 1);
+	/* a realloc goes on in the same lineage, and then a copy */
+	resize(at, at, sizes[COPIES - 1] + 1000);
+	birth(0x700000300000, sizes[COPIES - 1] + 2000);
+	death(at, true);
+	s = look();
+	l = lineage_of_one(s);
+	assert_int_equal(l->nr_steps, COPIES + 1);
+	assert_int_equal(l->nr_kept, HS_FIRST_STEPS + HS_LAST_STEPS);
+	snapshot_free(s);
+	death(0x700000300000, true);
+	writer_totals(&count, &bytes);
+	assert_int_equal(count, 0);
+	assert_int_equal(bytes, 0);
+	alike = 0;
+}
+
+static void shows_after_three(const struct snapshot *s, const uint64_t *sizes, int step)
+{
+	if (step < 3)
+		assert_null(lineage_of_one(s));
+	else
+		has_all_steps(s, sizes, step);
+}
+
+static void shows_never(const struct snapshot *s, const uint64_t *sizes, int step)
+{
+	(void)sizes;
+	(void)step;
+	assert_null(lineage_of_one(s));
+}
+
+/* Elements that are moved: the contents say nothing, the third step alike makes all three sure. */
+static void test_copies_moved(void **state)
+{
+	uint64_t sizes[9] = { 200 };
+
+	(void)state;
+	for (int i = 1; i < 9; i++)
+		sizes[i] = 2 * sizes[i - 1] + 16;
+	death(grow(sizes, 9, shows_after_three), true);
+	for (int i = 1; i < 9; i++)
+		sizes[i] = sizes[i - 1] * (i & 1 ? 13 : 29) / 10;
+	death(grow(sizes, 9, shows_never), true);
+}
+
+/* Blocks that are replaced by larger and smaller ones with the same contents do not grow. */
+static void test_copies_replaced(void **state)
+{
+	uint64_t base = 0x700000300000, inferred = tracer_self->slot->nr_inferred;
+	uint64_t at[50] = { 0 };
+	unsigned random = 1;
+
+	(void)state;
+	alike = 4;
+	for (unsigned i = 0; i < 100000; i++) {
+		uint64_t to = base + i % 4096 * UINT64_C(0x400);
+		unsigned slot = i % 50;
+
+		random = random * 1664525u + 1013904223u;
+		birth(to, 16 + (random >> 16) % 900);
+		if (at[slot])
+			death(at[slot], true);
+		at[slot] = to;
+	}
+	assert_true(tracer_self->slot->nr_inferred - inferred < 100);
+	for (unsigned slot = 0; slot < 50; slot++)
+		death(at[slot], true);
+	alike = 0;
+}
+
 static void test_failed_resize(void **state)
 {
 	struct thread *t;
@@ -509,6 +660,84 @@ static void test_threads(void **state)
 	snapshot_free(s);
 }
 
+/*
+ * Buffers that grow by copying; the new block is handed to the next thread before the old one is
+ * freed, which resizes or frees it at once: while its lineage is being handed down.
+ */
+static uint64_t offered[THREADS];
+
+static uint64_t place_of(unsigned thread, unsigned nr)
+{
+	return 0x400000000000 + thread * 0x10000000000 + nr % 4096 * UINT64_C(0x20000);
+}
+
+static void *grow_and_offer(void *arg)
+{
+	unsigned me = (unsigned)(uintptr_t)arg, nr = 0;
+	uint64_t at = 0, size = 0, to, other;
+
+	for (unsigned i = 0; i < STEPS; i++) {
+		bool offer = i % 8 == 7;
+
+		to = place_of(me, nr++);
+		if (to == __atomic_load_n(&offered[(me + 1) % THREADS], __ATOMIC_ACQUIRE))
+			to = place_of(me, nr++); /* still there */
+		size = at ? 2 * size : 100;
+		birth(to, size);
+		if (offer && !__atomic_load_n(&offered[(me + 1) % THREADS], __ATOMIC_ACQUIRE))
+			__atomic_store_n(&offered[(me + 1) % THREADS], to, __ATOMIC_RELEASE);
+		else
+			offer = false;
+		if (at)
+			death(at, true);
+		at = offer ? 0 : to;
+		if (size > 50000 && at) {
+			death(at, true);
+			at = 0;
+		}
+		other = __atomic_load_n(&offered[me], __ATOMIC_ACQUIRE);
+		if (!other)
+			continue;
+		if (i & 1)
+			resize(other, other, 77);
+		death(other, true);
+		__atomic_store_n(&offered[me], 0, __ATOMIC_RELEASE);
+	}
+	if (at)
+		death(at, true);
+	return NULL;
+}
+
+static void test_threads_copy(void **state)
+{
+	pthread_t threads[THREADS], reader;
+	int64_t count, bytes, count_before, bytes_before;
+	unsigned nr_snapshots = 0;
+	uint64_t inferred = 0;
+
+	(void)state;
+	writer_totals(&count_before, &bytes_before);
+	alike = 4;
+	__atomic_store_n(&readers_stop, 0, __ATOMIC_RELEASE);
+	assert_int_equal(pthread_create(&reader, NULL, snapshots, &nr_snapshots), 0);
+	for (uintptr_t i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, grow_and_offer, (void *)i), 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	__atomic_store_n(&readers_stop, 1, __ATOMIC_RELEASE);
+	pthread_join(reader, NULL);
+	alike = 0;
+	for (int i = 0; i < THREADS; i++)
+		if (offered[i])
+			death(offered[i], true);
+	writer_totals(&count, &bytes);
+	assert_int_equal(count, count_before);
+	assert_int_equal(bytes, bytes_before);
+	for (uint64_t i = 0; i < store.header->arrays[HS_ARRAY_THREADS].count; i++)
+		inferred += ((struct hs_thread *)store_place(HS_ARRAY_THREADS, i))->nr_inferred;
+	assert_true(inferred > THREADS * STEPS / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -518,10 +747,14 @@ int main(void)
 		cmocka_unit_test(test_addresses_out_of_range),
 		cmocka_unit_test(test_missed_free),
 		cmocka_unit_test(test_lineage),
+		cmocka_unit_test(test_copies_alike),
+		cmocka_unit_test(test_copies_moved),
+		cmocka_unit_test(test_copies_replaced),
 		cmocka_unit_test(test_failed_resize),
 		cmocka_unit_test(test_nested_resize),
 		cmocka_unit_test(test_intern),
 		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_threads_copy),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

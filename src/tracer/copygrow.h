@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * copygrow.h - finds buffers that grow by copying: a larger block is made, the contents are moved
+ * over, the old block is freed, as std::vector, hash tables and plain C do it.
+ *
+ * A thread keeps an eye on a few blocks that it made last, the candidates. When it then frees a
+ * smaller one, this says whether one of them is its heir. What is evidence stands in copygrow.c.
+ *
+ * Lineages of buffers that are still small, or not yet certain, are kept in the thread's nursery:
+ * most of them die there, and readers never see them. When the buffer is large enough and certain
+ * its lineage goes into the record.
+ */
+#ifndef HEAPSTORY_TRACER_COPYGROW_H
+#define HEAPSTORY_TRACER_COPYGROW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/format.h"
+
+struct thread;
+
+#define COPY_SITE_BITS 8
+#define COPY_CANDIDATES 4
+#define COPY_SMALL_SETS 256u
+#define COPY_LARGE_SETS 128u
+#define COPY_SET 4u
+
+/* What a thread knows about its blocks of one stack and order of magnitude. */
+struct copy_site {
+	uint32_t key;       /* see copygrow_birth(); 0: free */
+	uint32_t old_stack; /* of the block whose contents were found in a new one last */
+	uint16_t rest;      /* so many births are passed over: they are no heirs */
+	uint8_t fails;      /* how often that was found: each time, the rest doubles */
+	uint8_t unmatched;  /* blocks in a row that were heir to none */
+	uint16_t skip;      /* so many times the contents need not be looked at */
+	uint8_t equal;      /* times in a row that the contents were found equal */
+	bool good;          /* one of its blocks was an heir */
+};
+
+/* A young block that may be the heir of an older one. */
+struct copy_candidate {
+	struct hs_record born; /* its record at birth */
+	struct copy_site *site;
+	uint32_t key;          /* of site, which may have become another's */
+	uint32_t nr;           /* number of the record */
+	uint32_t lives;        /* frees that it stays a candidate for */
+};
+
+/* The lineage of a block whose record has none. That of one step is made when a second one comes. */
+struct copy_nursling {
+	uint64_t serial;       /* of its block; 0: none */
+	uint64_t born_size;    /* of the buffer */
+	uint32_t born_stack;
+	uint32_t birth;
+	uint32_t lineage;      /* 0: a step from born_size to what the block is */
+	uint16_t is_long;
+	uint16_t unsure;       /* so many of its latest steps are perhaps none */
+};
+
+/* Of a thread; zeroed is ready. */
+struct copygrow {
+	uint32_t nr_candidates;
+	uint64_t due;          /* serial up to which looks at unknown sites are paid for */
+	struct copy_candidate candidates[COPY_CANDIDATES]; /* oldest first */
+	struct copy_site sites[1u << COPY_SITE_BITS];
+	struct copy_nursling nursery[COPY_SMALL_SETS + COPY_LARGE_SETS][COPY_SET];
+};
+
+void copygrow_watch(struct copygrow *c, struct copy_site *site, uint32_t key, uint32_t nr,
+		    const struct hs_record *born);
+
+/* The block of record nr was born. Blocks of stacks that never grow by copying are passed over. */
+static inline void copygrow_birth(struct copygrow *c, uint32_t nr, const struct hs_record *born)
+{
+	uint32_t magnitude = 63 - (uint32_t)__builtin_clzll((born->size & HS_SIZE_MAX) | 1);
+	uint32_t key = born->stack << 6 | magnitude;
+	struct copy_site *site = &c->sites[key * 0x9E3779B1u >> (32 - COPY_SITE_BITS)];
+
+	if (__builtin_expect(site->key == key && site->rest, 1))
+		site->rest--;
+	else
+		copygrow_watch(c, site, key, nr, born);
+}
+
+/* True if copygrow_heir() may find something: asked at each death. */
+static inline bool copygrow_any(const struct copygrow *c)
+{
+	return __builtin_expect(c->nr_candidates != 0, 0);
+}
+
+/* The death of a block that goes on in another one. */
+struct copy_link {
+	uint32_t heir_nr;           /* of its record */
+	struct hs_record heir;      /* its record at birth; another thread may have freed it since */
+	struct copy_nursling *from; /* lineage of the old block, if it is in the nursery */
+	uint16_t unsure;            /* steps that are perhaps none, this one included */
+	bool shows;                 /* the lineage is to be in the heir's record, not the nursery */
+};
+
+/*
+ * The block of record nr is about to be freed by this thread. True if it has an heir, which is then
+ * a candidate no longer.
+ */
+bool copygrow_heir(struct thread *t, uint32_t nr, struct copy_link *ret_link);
+
+/*
+ * Makes the lineage of `old`, a copy of the record that was taken out, one of the heir, with a step
+ * more. Where it shows, `old` has it then, or none if there was no room; else the nursery.
+ */
+void copygrow_inherit(struct thread *t, struct hs_record *old, const struct copy_link *link);
+
+#endif
