@@ -28,6 +28,7 @@
 
 #define MIN_WINDOW  6u
 #define WHOLE_SHARE 0.9 /* of the error probability; the last half has the rest */
+#define SPIKE	    8.0
 #define UNEVEN	    0.02 /* so much may an interval differ from the mean one */
 
 /* So much better than a line, in units of twice the log likelihood, is another curve believed. */
@@ -178,12 +179,22 @@ static struct fit fit_line(const double *x, const double *value, size_t n)
 enum curve {
 	CURVE_RAMP, /* a line up to a measurement, flat from there on */
 	CURVE_STEP, /* one level before a measurement, another one from there on */
+	CURVE_FILL, /* ever slower up to a level, as random keys fill a cache */
 };
 
+/* What is left to fill falls to 1/e in this share of the time, times 1, 2, ... FILLS. */
+#define FILL_SHARE 0.055
+#define FILLS	   6u
+
+/* at: a measurement; of CURVE_FILL how fast it is. */
 static void curve_fill(enum curve curve, size_t at, const double *s, size_t n, double *ret)
 {
+	double fall = FILL_SHARE * (double)at * (s[n - 1] - s[0]);
+
 	for (size_t i = 0; i < n; i++)
-		ret[i] = curve == CURVE_STEP ? (double)(i >= at) : s[i < at ? i : at];
+		ret[i] = curve == CURVE_STEP   ? (double)(i >= at)
+			 : curve == CURVE_RAMP ? s[i < at ? i : at]
+					       : -exp((s[0] - s[i]) / fall);
 }
 
 struct bend {
@@ -208,14 +219,20 @@ static double memory_of(const double *x, const double *value, size_t n, double s
 	return all > 0 && next > 0 ? next / all : 0;
 }
 
-/* The best curve of a kind that rises; a ramp is flat for `flat` measurements at least. */
-static struct bend fit_bend(enum curve curve, const double *s, const double *value, size_t n,
-			    size_t flat)
+/* So many measurements at least are flat at the end of a ramp. */
+static size_t flat_part(size_t n)
+{
+	return n < 10 ? 2 : 3;
+}
+
+/* The best curve of a kind that rises; a ramp is flat at the end. */
+static struct bend fit_bend(enum curve curve, const double *s, const double *value, size_t n)
 {
 	double *x = xmallocarray(n, sizeof(*x));
+	size_t end = curve == CURVE_FILL ? FILLS + 1 : curve == CURVE_RAMP ? n - flat_part(n) : n;
 	struct bend best = {INFINITY, 0};
 
-	for (size_t at = 1; at + (curve == CURVE_RAMP ? flat : 0) < n; at++) {
+	for (size_t at = 1; at < end; at++) {
 		struct fit f;
 
 		curve_fill(curve, at, s, n, x);
@@ -244,9 +261,17 @@ static double spread(const double *value, size_t n)
 	return most * most * (double)n;
 }
 
-static size_t flat_part(size_t n)
+/*
+ * By how much a curve explains the values better than another one does. Measurements that repeat each
+ * other count for less, unless the curve leaves next to nothing.
+ */
+static double evidence_of(const struct bend *bend, double other, size_t n, double scale)
 {
-	return n < 10 ? 2 : 3;
+	double evidence = better(bend->squares, other, n, scale);
+
+	if (bend->squares > MOST_LEFT * other)
+		evidence *= (1 - bend->memory) / (1 + bend->memory);
+	return evidence;
 }
 
 /* Whether the values have bent off: flat at the end, or all of it was one step. */
@@ -254,17 +279,53 @@ static bool has_bent(const double *s, const double *value, size_t n)
 {
 	double scale = spread(value, n), line = fit_line(s, value, n).squares;
 	size_t late = n - (size_t)(LATE_PART * (double)n + 0.5);
+	struct bend ramp = fit_bend(CURVE_RAMP, s, value, n);
+	struct bend step = fit_bend(CURVE_STEP, s, value, n);
+	struct bend fill = fit_bend(CURVE_FILL, s, value, n);
 	struct fit f;
 
-	if (!(scale > 0))
-		return true;
-	if (better(fit_bend(CURVE_RAMP, s, value, n, flat_part(n)).squares, line, n, scale) >
-		    BEND_EVIDENCE ||
-	    better(fit_bend(CURVE_STEP, s, value, n, 0).squares, line, n, scale) > BEND_EVIDENCE)
+	if (!(scale > 0) || evidence_of(&ramp, line, n, scale) > BEND_EVIDENCE ||
+	    evidence_of(&step, line, n, scale) > BEND_EVIDENCE ||
+	    evidence_of(&fill, line, n, scale) > BEND_EVIDENCE)
 		return true;
 	late = n - late < 3 ? n - 3 : late;
 	f = fit_line(s + late, value + late, n - late);
 	return !(f.slope > 0 && f.slope >= LATE_RISE * f.slope_error);
+}
+
+/* ---- spikes ------------------------------------------------------------------------------ */
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double middle(double a, double b, double c)
+{
+	return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+/*
+ * The values without single ones far above or below both neighbours: a snapshot in the middle of a
+ * large request. Far is SPIKE times what two neighbours typically differ by. Caller frees.
+ */
+static double *without_spikes(const double *value, size_t n)
+{
+	double *calm = xmallocarray(n, 2 * sizeof(*calm)), *steps = calm + n;
+
+	memcpy(calm, value, n * sizeof(*value));
+	for (size_t i = 1; i < n; i++)
+		steps[i - 1] = fabs(value[i] - value[i - 1]);
+	qsort(steps, n - 1, sizeof(*steps), ascending);
+	for (size_t i = 1; i + 1 < n; i++) {
+		double mid = middle(value[i - 1], value[i], value[i + 1]);
+
+		if (fabs(value[i] - mid) > SPIKE * steps[(n - 1) / 2])
+			calm[i] = mid;
+	}
+	return calm;
 }
 
 /* ---- one series -------------------------------------------------------------------------- */
@@ -308,30 +369,19 @@ static enum trend_shape few_look(const double *value, size_t n)
 	return rises == 1 ? TREND_STEP : TREND_PLATEAU;
 }
 
-/*
- * By how much a curve explains the values better than a level does. Measurements that repeat each
- * other count for less, unless the curve leaves next to nothing.
- */
-static double evidence_of(const struct bend *bend, double level, size_t n, double scale)
-{
-	double evidence = better(bend->squares, level, n, scale);
-
-	if (bend->squares > MOST_LEFT * level)
-		evidence *= (1 - bend->memory) / (1 + bend->memory);
-	return evidence;
-}
-
 /* Whether the values went up for a while or at once; else noise. */
 static enum trend_shape risen_look(const double *s, const double *value, size_t n, double level)
 {
 	double scale = spread(value, n), needed = BEND_EVIDENCE + 2 * log((double)n);
-	struct bend ramp = fit_bend(CURVE_RAMP, s, value, n, flat_part(n));
-	struct bend step = fit_bend(CURVE_STEP, s, value, n, 0);
+	struct bend ramp = fit_bend(CURVE_RAMP, s, value, n);
+	struct bend step = fit_bend(CURVE_STEP, s, value, n);
+	struct bend fill = fit_bend(CURVE_FILL, s, value, n);
 
 	if (evidence_of(&step, level, n, scale) > needed &&
 	    better(step.squares, ramp.squares, n, scale) > -log((double)n))
 		return TREND_STEP;
-	if (evidence_of(&ramp, level, n, scale) > needed)
+	if (evidence_of(&ramp, level, n, scale) > needed ||
+	    evidence_of(&fill, level, n, scale) > needed)
 		return TREND_PLATEAU;
 	return TREND_NOISE;
 }
@@ -390,21 +440,23 @@ static void look_at_window(const struct trend_times *t, const struct window *w, 
 void trend_look(const struct trend_times *t, const double *value, struct trend_view *ret)
 {
 	struct trend_view v = {.not_growing = 1, .not_shrinking = 1};
+	double *calm = without_spikes(value, t->n);
+	size_t last = t->n - 1;
 
 	trend_stairs_find(t->s, value, t->n, &v.stairs);
 	for (size_t i = 0; i < t->nr_windows; i++)
-		look_at_window(t, &t->windows[i], value, &v);
-	if (!t->nr_windows)
-		v.otherwise = few_look(value, t->n);
-	else
-		v.otherwise = not_growing_look(t->s, value, t->n);
-	v.rose_last = value[t->n - 1] > value[t->n - 2];
-	if (value[t->n - 1] > value[0])
-		v.first_growth = first_growth(value, t->n);
+		look_at_window(t, &t->windows[i], calm, &v);
+	v.otherwise = t->nr_windows ? not_growing_look(t->s, calm, t->n) : few_look(value, t->n);
+	v.rose_last = value[last] > value[last - 1];
+	if (value[last] > value[0])
+		v.first_growth = first_growth(calm, t->n);
+	else if (v.otherwise == TREND_PLATEAU || v.otherwise == TREND_STEP)
+		v.otherwise = TREND_NOISE; /* it is gone again */
 	if (t->nr_windows && v.not_growing > SURE &&
 	    (v.otherwise == TREND_PLATEAU || v.otherwise == TREND_STEP))
 		v.from = t->n / 2;
 	v.slope = trend_slope(t->s + v.from, value + v.from, t->n - v.from);
+	free(calm);
 	*ret = v;
 }
 

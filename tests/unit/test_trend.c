@@ -384,6 +384,9 @@ static void test_shapes(void **unused)
 				 79808, 79808, 79808, 145344, 145344, 145344};
 	const double ended[] = {64,   128,  256,  512,	1024, 1024, 1024,
 				1024, 1024, 1024, 1024, 1024, 1024, 1024};
+	const double spikes[] = {0,   100, 200,	 9000, 400,  500,  600,	 700,
+				 800, 900, 9000, 1100, 1200, 1300, 1400, 1500};
+	const double filling[] = {632, 864, 950, 981, 993, 997, 999, 1000, 1000, 1000, 1000, 1000};
 	const double one_tooth[] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
 	struct trend_view v;
 
@@ -407,6 +410,9 @@ static void test_shapes(void **unused)
 	assert_shape(beside, TREND_DOUBLING, TREND_HIGH);
 	assert_true(v.stairs.factor == 2 && v.stairs.size == 131072);
 	assert_shape(ended, TREND_PLATEAU, TREND_LOW);
+	assert_shape(spikes, TREND_LINEAR, TREND_HIGH);
+	assert_int_equal(v.first_growth, 1);
+	assert_shape(filling, TREND_PLATEAU, TREND_LOW);
 	assert_shape(one_tooth, TREND_NOISE, TREND_LOW);
 }
 
