@@ -223,17 +223,15 @@ out:
 	return status;
 }
 
-const struct command cmd_export =
-	{
-		.name = "export",
-		.summary = "live bytes or growth by stack, for other tools",
-		.usage = "TARGET [AFTER] --format pprof|folded -o FILE [options]",
-		.options = "  --format FORMAT      pprof: for pprof and what reads its files\n"
-			   "                       folded: a line a stack, for flame graphs\n"
-			   "  -o FILE              where to; - is standard "
-			   "output\n" READ_HELP_FILTERS READ_HELP_STACKS,
-		.example = "heapstory export before.hs after.hs --format pprof -o growth.pb.gz\n"
-			   "heapstory export server --format folded -o - | flamegraph.pl "
-			   ">live.svg\n",
-		.run = run,
+const struct command cmd_export = {
+	.name = "export",
+	.summary = "live bytes or growth by stack, for other tools",
+	.usage = "TARGET [AFTER] --format pprof|folded -o FILE [options]",
+	.options = "  --format FORMAT      pprof: for pprof and what reads its files\n"
+		   "                       folded: a line a stack, for flame graphs\n"
+		   "  -o FILE              where to; - is standard output\n" READ_HELP_FILTERS
+			   READ_HELP_STACKS,
+	.example = "heapstory export before.hs after.hs --format pprof -o growth.pb.gz\n"
+		   "heapstory export server --format folded -o - | flamegraph.pl >live.svg\n",
+	.run = run,
 };
