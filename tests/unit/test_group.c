@@ -29,8 +29,8 @@ static void test_runtime_functions(void **state)
 		"malloc",
 		"__libc_malloc",
 		"operator new(unsigned long)",
-		"<<alloc::boxed::Box<str> as core::convert::From<&str>>::from as "
-		"core::ops::function::FnOnce<(&str,)>>::call_once",
+		("<<alloc::boxed::Box<str> as core::convert::From<&str>>::from as "
+		 "core::ops::function::FnOnce<(&str,)>>::call_once"),
 		"operator new[](unsigned long)",
 		"operator delete(void*, unsigned long)",
 		"calloc@@GLIBC_2.2.5",
@@ -139,8 +139,8 @@ static void test_runtime_files(void **state)
 		"/usr/include/c++/12/ext/new_allocator.h",
 		"/opt/gcc-13/include/c++/13.2.0/vector",
 		"/rustc/9fc6b43126469e3858e2fe86cafb4f0fd5068869/library/alloc/src/vec/mod.rs",
-		"/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/ops/"
-		"function.rs",
+		("/root/.rustup/toolchains/stable/lib/rustlib/src/rust/library/core/src/ops/"
+		 "function.rs"),
 	};
 	static const char *const program[] = {
 		"/usr/include/boost/container/vector.hpp",
