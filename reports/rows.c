@@ -158,6 +158,7 @@ json_t *rows_block(struct names *names, const struct snap_block *b)
 	set_int(o, "serial", b->serial);
 	set_int(o, "size", b->size);
 	set_int(o, "usable", b->usable);
+	set(o, "kind", json_string(kind_name(kind_of(b))));
 	set(o, "class", report_string(names_class(names, b)));
 	set(o, "zone", zone_value(names_zone(names, b->stack)));
 	set(o, "thread", thread_value(s, b->thread));
@@ -174,10 +175,18 @@ json_t *rows_block(struct names *names, const struct snap_block *b)
 
 /* ---- groups ------------------------------------------------------------------------------ */
 
+/* The kind of its blocks; "all" where there are both. */
+static const char *group_kind(const struct group *group)
+{
+	if (group->kinds & 1u << KIND_MAPPING)
+		return kind_name(group->kinds & 1u << KIND_MALLOC ? KIND_ALL : KIND_MAPPING);
+	return kind_name(KIND_MALLOC);
+}
+
 static void set_group(json_t *o, const struct group *group)
 {
 	set(o, "key", report_string(group->key));
-	set(o, "kind", json_string("malloc"));
+	set(o, "kind", json_string(group_kind(group)));
 	set(o, "class", group->is_class ? report_string(group->key) : json_null());
 	set(o, "zone", zone_value(group->zone));
 	if (group->has_size)

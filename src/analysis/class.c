@@ -206,7 +206,8 @@ void class_release(struct stack_class *c)
 	*c = (struct stack_class){NULL, NULL};
 }
 
-char *class_of_site(const struct frame *site, class_demangle demangle)
+/* "WHAT in CALLER" */
+static char *in_caller(const char *what, const struct frame *site, class_demangle demangle)
 {
 	char *caller, *type, *ret;
 
@@ -215,7 +216,17 @@ char *class_of_site(const struct frame *site, class_demangle demangle)
 	caller = site->module ? plain_function(site->function, demangle) : NULL;
 	type = caller ? class_type(caller) : frame_label(site);
 	free(caller);
-	ret = xasprintf("malloc in %s", type);
+	ret = xasprintf("%s in %s", what, type);
 	free(type);
 	return ret;
+}
+
+char *class_of_site(const struct frame *site, class_demangle demangle)
+{
+	return in_caller("malloc", site, demangle);
+}
+
+char *class_of_mapping(const struct frame *site, class_demangle demangle)
+{
+	return in_caller("mapping", site, demangle);
 }

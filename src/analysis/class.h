@@ -30,6 +30,8 @@ void class_release(struct stack_class *c);
 
 /* "malloc in CALLER", or "non-object" where site is NULL: there is no stack. Caller frees. */
 char *class_of_site(const struct frame *site, class_demangle demangle);
+/* The same of what the program mapped: "mapping in CALLER". */
+char *class_of_mapping(const struct frame *site, class_demangle demangle);
 
 /* The class of an object with a vtable, from the class that the vtable is of. Caller frees. */
 char *class_of_vtable(const char *type);

@@ -392,9 +392,12 @@ static uint32_t split_by_size(struct grouping *g, uint32_t base, uint64_t size)
 
 uint32_t grouping_of(struct grouping *g, uint32_t side, const struct snap_block *b)
 {
-	uint32_t base = base_of(g, &g->sides[side], b);
+	uint32_t group = base_of(g, &g->sides[side], b);
 
-	return g->sized ? split_by_size(g, base, b->size) : base;
+	if (g->sized)
+		group = split_by_size(g, group, b->size);
+	(g->sized ? g->groups : g->bases)[group].kinds |= 1u << kind_of(b);
+	return group;
 }
 
 uint32_t grouping_of_stack(struct grouping *g, uint32_t side, uint32_t stack)

@@ -43,6 +43,7 @@ struct group {
 	bool has_size;
 	uint64_t size; /* of its blocks, with split_sizes and GROUP_SIZE */
 	uint64_t order; /* of ages: youngest first */
+	uint32_t kinds; /* of its blocks so far: 1u << enum block_kind each */
 };
 
 /* The groups of GROUP_AGE, youngest first: how many, the one of an age, its key ("1m to 10m"). */

@@ -25,6 +25,7 @@ struct node_frames {
 struct block_class {
 	struct stack_class of_stack;
 	char *name; /* where the rules say nothing: malloc in ...; NULL: not looked up yet */
+	char *mapping; /* of what the program mapped; NULL: not looked up yet */
 };
 
 struct word_class {
@@ -84,6 +85,7 @@ void names_free(struct names *n)
 	for (size_t i = 0; i < n->snapshot->nr_stacks; i++) {
 		class_release(&n->classes[i].of_stack);
 		free(n->classes[i].name);
+		free(n->classes[i].mapping);
 	}
 	for (size_t i = 0; i < n->snapshot->nr_class_words; i++)
 		free(n->word_classes[i].name);
@@ -305,7 +307,7 @@ static struct block_class *stack_class(struct names *n, uint32_t stack)
 	return c;
 }
 
-const char *names_class(struct names *n, const struct snap_block *b)
+static const char *malloc_class(struct names *n, const struct snap_block *b)
 {
 	const struct block_class *c = stack_class(n, b->stack);
 	const char *of_word = b->class_word ? word_class(n, b->class_word) : NULL;
@@ -315,6 +317,22 @@ const char *names_class(struct names *n, const struct snap_block *b)
 	if (of_word && !first_element)
 		return of_word;
 	return c->of_stack.name ? c->of_stack.name : c->name;
+}
+
+static const char *mapping_class(struct names *n, uint32_t stack)
+{
+	struct block_class *c = &n->classes[stack];
+
+	if (!c->mapping)
+		c->mapping = class_of_mapping(names_site(n, stack), n->demangle);
+	return c->mapping;
+}
+
+const char *names_class(struct names *n, const struct snap_block *b)
+{
+	if (kind_of(b) == KIND_MAPPING)
+		return mapping_class(n, b->stack);
+	return malloc_class(n, b);
 }
 
 /* ---- labels ------------------------------------------------------------------------------ */

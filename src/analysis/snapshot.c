@@ -29,6 +29,7 @@ void snapshot_free(struct snapshot *s)
 	free(s->nodes);
 	free(s->stacks);
 	free(s->blocks);
+	free(s->mappings);
 	free(s->lineages);
 	free(s->steps);
 	free(s->threads);
@@ -148,7 +149,8 @@ static bool is_read(const struct snap_chunk_kind *kind, enum extent extent)
 	if (extent == EXTENT_HEAD)
 		return kind->id == HS_CHUNK_ID('M', 'E', 'T', 'A');
 	if (kind->id == HS_CHUNK_ID('S', 'T', 'E', 'P') ||
-	    kind->id == HS_CHUNK_ID('L', 'I', 'N', 'E'))
+	    kind->id == HS_CHUNK_ID('L', 'I', 'N', 'E') ||
+	    kind->id == HS_CHUNK_ID('M', 'A', 'P', 'S'))
 		return extent == EXTENT_WHOLE;
 	return extent == EXTENT_WHOLE || !kind->column;
 }
@@ -281,12 +283,13 @@ static int open_store(const char *path, bool with_words, struct snapshot **ret,
 static void drop_blocks(struct snapshot *s)
 {
 	free(s->blocks);
+	free(s->mappings);
 	free(s->lineages);
 	free(s->steps);
-	s->blocks = NULL;
+	s->blocks = s->mappings = NULL;
 	s->lineages = NULL;
 	s->steps = NULL;
-	s->nr_blocks = s->nr_lineages = s->nr_steps = 0;
+	s->nr_blocks = s->nr_mappings = s->nr_lineages = s->nr_steps = 0;
 	s->totals_only = true;
 }
 

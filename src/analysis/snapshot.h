@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/kind.h"
 #include "store/format.h"
 
 struct hs_error;
@@ -79,7 +80,7 @@ struct snap_block {
 	uint32_t stack;                 /* of the call that gave the present size */
 	uint32_t thread;                /* index; 0: unknown or long gone */
 	uint32_t lineage;               /* index + 1 into lineages; 0: never resized */
-	uint16_t family;                /* enum hs_family */
+	uint16_t family;                /* enum hs_family; of a mapping HS_FAMILY_MMAP or above */
 	uint16_t flags;                 /* enum snap_block_flags */
 	uint32_t class_word;            /* index into class_words; 0: none that points into a module */
 };
@@ -154,14 +155,17 @@ struct snapshot {
 	struct snap_node *nodes;
 	struct snap_stack *stacks;
 	struct snap_block *blocks;      /* by address, ascending; none overlap but SNAP_BLOCK_IN_FLIGHT */
+	struct snap_block *mappings;    /* the same, of mappings, an allocator's too: see kind.h */
 	struct snap_lineage *lineages;
 	struct snap_step *steps;
 	struct snap_thread *threads;    /* [0] is "unknown" */
 	struct snap_class_word *class_words; /* [0] is "none"; NULL: nobody looked at the words */
 	char **messages;                /* lines of the tracer's message ring, oldest first */
-	size_t nr_modules, nr_nodes, nr_stacks, nr_blocks, nr_lineages, nr_steps, nr_threads, nr_messages;
+	size_t nr_modules, nr_nodes, nr_stacks, nr_blocks, nr_mappings, nr_lineages, nr_steps,
+		nr_threads, nr_messages;
 	size_t nr_class_words;
 
+	enum block_kind kind;           /* what blocks and totals are of; KIND_MALLOC as it is read */
 	bool totals_only;               /* no blocks, lineages, steps: see snapshot_open_totals() */
 
 	/* The file that blocks and lineages are read from one by one, if their arrays are NULL for that reason. */

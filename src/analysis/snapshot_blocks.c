@@ -402,6 +402,55 @@ static void insert_in_flight(struct take *t, const struct hs_record *r)
 	s->nr_blocks++;
 }
 
+/* ---- mappings ---------------------------------------------------------------------------- */
+
+/* Adds one; where a kill left it and another one at the same place, the later of them stays. */
+static void add_mapping(struct take *t, struct parsed *p, uint64_t *last_placed)
+{
+	struct snapshot *s = t->s;
+	struct snap_block *last = s->nr_mappings ? &s->mappings[s->nr_mappings - 1] : NULL;
+
+	if (last && last->address + span(last) > p->block.address) {
+		s->coverage.dropped_blocks++;
+		if (!newer(p->placed_ms, &p->block, *last_placed, last))
+			return;
+		if (last->lineage)
+			s->nr_steps = s->lineages[--s->nr_lineages].first_step;
+		s->nr_mappings--;
+	}
+	if (p->head)
+		p->block.lineage = add_lineage(t, p, false);
+	s->mappings[s->nr_mappings++] = p->block;
+	*last_placed = p->placed_ms;
+}
+
+static void take_mappings(struct take *t)
+{
+	struct store_array *a = &t->image->arrays[HS_ARRAY_MAPPINGS];
+	struct hs_record *records = a->data;
+	uint64_t nr = pack_records(records, a->count), last_placed = 0;
+	struct parsed p;
+	const char *why;
+
+	records_sort(records, nr);
+	t->s->mappings = xmallocarray(nr, sizeof(*t->s->mappings));
+	for (uint64_t i = 0; i < nr; i++) {
+		bool good = parse(t, &records[i], &p, &why);
+
+		if (good && p.block.family < HS_FAMILY_MMAP) {
+			good = false;
+			why = "a block's family";
+		}
+		if (good) {
+			add_mapping(t, &p, &last_placed);
+			continue;
+		}
+		t->s->coverage.dropped_blocks++;
+		snap_finding(t->findings, HS_ARRAY_MAPPINGS, "mapping at 0x%" PRIx64 ": %s",
+			     (uint64_t)(records[i].word & HS_RECORD_ADDRESS), why);
+	}
+}
+
 /* ---- all --------------------------------------------------------------------------------- */
 
 static void sum_blocks(struct snapshot *s)
@@ -438,6 +487,7 @@ void snapshot_take_blocks(struct snapshot *s, struct store_image *image,
 	for (uint64_t i = 0; i < nr_in_flight; i++)
 		insert_in_flight(&t, &in_flight[i]);
 	sum_blocks(s);
+	take_mappings(&t);
 	free(in_flight);
 	free(t.seen[0]);
 	free(t.seen[1]);

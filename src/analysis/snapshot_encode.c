@@ -512,6 +512,54 @@ static void decode_names(struct snapshot *s, struct cursor *c, uint64_t items)
 		cursor_fail(c, c->pos, "names of a module that is not there");
 }
 
+/* ---- mappings ---------------------------------------------------------------------------- */
+
+static uint64_t nr_mappings(const struct snapshot *s)
+{
+	return s->nr_mappings;
+}
+
+static void encode_mappings(const struct snapshot *s, struct buffer *b)
+{
+	uint64_t address = 0;
+
+	for (size_t i = 0; i < s->nr_mappings; i++) {
+		const struct snap_block *m = &s->mappings[i];
+		const uint64_t numbers[] = {m->address - address, m->size,	m->usable - m->size,
+					    m->serial,		  m->birth_ms,	m->stack,
+					    m->thread,		  m->lineage,	m->family};
+
+		for (size_t j = 0; j < sizeof(numbers) / sizeof(numbers[0]); j++)
+			buffer_add_varint(b, numbers[j]);
+		address = m->address;
+	}
+}
+
+static void decode_mappings(struct snapshot *s, struct cursor *c, uint64_t items)
+{
+	uint64_t address = 0;
+
+	s->mappings = xcalloc(items, sizeof(*s->mappings));
+	s->nr_mappings = items;
+	for (uint64_t i = 0; i < items && !c->bad; i++) {
+		struct snap_block *m = &s->mappings[i];
+		size_t start = c->pos;
+
+		if (__builtin_add_overflow(address, cursor_varint(c), &address))
+			cursor_fail(c, start, "address out of range");
+		m->address = address;
+		m->size = cursor_varint(c);
+		if (__builtin_add_overflow(m->size, cursor_varint(c), &m->usable))
+			cursor_fail(c, start, "usable size out of range");
+		m->serial = cursor_varint(c);
+		m->birth_ms = cursor_varint(c);
+		m->stack = cursor_varint32(c);
+		m->thread = cursor_varint32(c);
+		m->lineage = cursor_varint32(c);
+		m->family = (uint16_t)cursor_varint_max(c, UINT16_MAX);
+	}
+}
+
 /* ---- all --------------------------------------------------------------------------------- */
 
 static uint64_t nr_blocks(const struct snapshot *s)
@@ -558,6 +606,7 @@ const struct snap_chunk_kind snap_chunk_kinds[] = {
 	COLUMN('B', 'F', 'L', 'G', "block flags", flags),
 	OPTIONAL_KIND('C', 'L', 'S', 'W', 2, "class words", nr_class_words, class_words),
 	OPTIONAL_COLUMN('B', 'C', 'L', 'S', "block class words", nr_block_words, block_words),
+	OPTIONAL_KIND('M', 'A', 'P', 'S', 9, "mappings", nr_mappings, mappings),
 	OPTIONAL_KIND('N', 'A', 'M', 'S', NAME_TABLE_MIN_BYTES, "names", nr_names, names),
 	{0, 0, NULL, false, NULL, NULL, NULL, NULL},
 };

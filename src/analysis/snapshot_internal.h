@@ -183,7 +183,7 @@ struct snap_dropped {
 };
 
 /*
- * Fills blocks, lineages, steps, dropped_blocks and the live totals. dropped[] has nr_stacks elements.
+ * Fills blocks, mappings, lineages, steps, dropped_blocks and the live totals. dropped[] has nr_stacks elements.
  */
 void snapshot_take_blocks(struct snapshot *s, struct store_image *image,
 			  const struct snap_maps *maps, struct snap_dropped *dropped,

@@ -205,10 +205,10 @@ static bool valid_numbers(const struct snap_block_checks *c, const struct snap_b
 		return bad(p, HS_CHUNK_ID('B', 'L', 'I', 'N'),
 			   "block %zu has lineage %u, expected %zu at most", c->nr, b->lineage,
 			   s->nr_lineages);
-	if (b->family >= HS_NR_FAMILIES)
+	if (b->family >= HS_FAMILY_MMAP)
 		return bad(p, HS_CHUNK_ID('B', 'F', 'A', 'M'),
 			   "block %zu has family %u, expected less than %u", c->nr, b->family,
-			   HS_NR_FAMILIES);
+			   HS_FAMILY_MMAP);
 	if (b->class_word && b->class_word >= s->nr_class_words)
 		return bad(p, HS_CHUNK_ID('B', 'C', 'L', 'S'),
 			   "block %zu has class word %u, expected less than %zu", c->nr,
@@ -263,6 +263,29 @@ static bool valid_blocks(const struct snapshot *s, struct snap_problem *p)
 	return good;
 }
 
+static bool valid_mappings(const struct snapshot *s, struct snap_problem *p)
+{
+	uint32_t id = HS_CHUNK_ID('M', 'A', 'P', 'S');
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < s->nr_mappings; i++) {
+		const struct snap_block *m = &s->mappings[i];
+
+		if (m->address < end || m->address >= ADDRESS_END || block_span(m) >= ADDRESS_END)
+			return bad(p, id,
+				   "mapping %zu at 0x%" PRIx64 " of %" PRIu64 " bytes, expected at 0x%"
+				   PRIx64 " or above",
+				   i, m->address, m->size, end);
+		if (m->stack >= s->nr_stacks || m->thread >= s->nr_threads ||
+		    m->lineage > s->nr_lineages || m->family < HS_FAMILY_MMAP ||
+		    m->family >= HS_NR_FAMILIES)
+			return bad(p, id, "mapping %zu has stack %u, thread %u, lineage %u, family %u",
+				   i, m->stack, m->thread, m->lineage, m->family);
+		end = m->address + block_span(m);
+	}
+	return true;
+}
+
 /* ---- all --------------------------------------------------------------------------------- */
 
 /* Sums of stacks = totals. */
@@ -308,5 +331,6 @@ bool snapshot_valid_frame(const struct snapshot *s, struct snap_problem *ret_pro
 bool snapshot_valid(const struct snapshot *s, struct snap_problem *ret_problem)
 {
 	return valid_arrays(s, ret_problem) && valid_lineages(s, ret_problem) &&
+	       valid_mappings(s, ret_problem) &&
 	       (s->totals_only || valid_blocks(s, ret_problem)) && valid_sums(s, ret_problem);
 }

@@ -144,10 +144,12 @@ static json_t *target_of(const struct source *sources, const struct own_options 
 }
 
 static json_t *totals_of(const struct diff *diff, const struct own_options *mine,
-			 const struct ignore *ignore, const struct verdict *verdict)
+			 enum block_kind kind, const struct ignore *ignore,
+			 const struct verdict *verdict)
 {
 	json_t *o = rows_diff_totals(diff, mine->per), *v = json_null();
 
+	json_object_set_new(o, "kind", json_string(kind_name(kind)));
 	json_object_set_new(o, "ignored", rows_diff_ignored(diff, ignore));
 	if (mine->verdict.wanted) {
 		v = json_object();
@@ -244,7 +246,8 @@ static void print(struct source *sources, const struct diff *diff, const struct 
 	struct report report;
 
 	report_begin(&report, &style, "diff", &view, target_of(sources, mine),
-		     coverage_of(diff, sources, o->by), totals_of(diff, mine, ignore, verdict));
+		     coverage_of(diff, sources, o->by),
+		     totals_of(diff, mine, o->kind, ignore, verdict));
 	json_incref(report.totals);
 	print_rows(&report, diff, names, o, mine->per);
 	print_end(&report, mine);
@@ -283,6 +286,19 @@ static int compare(struct source *sources, const struct read_options *o,
 	return ret;
 }
 
+/* Only blocks of malloc are so many that they are better read as a stream. */
+static int open_one(struct source *source, const char *target, struct symbolizer *symbolizer,
+		    enum block_kind kind)
+{
+	int status;
+
+	if (kind == KIND_MALLOC)
+		return source_open_to_stream(source, target, symbolizer);
+	status = source_open(source, target, symbolizer);
+	source_choose(source, kind);
+	return status;
+}
+
 /* Opens both and compares them. */
 static int run_on(const struct read_options *o, const struct own_options *mine,
 		  const struct ignore *ignore)
@@ -290,10 +306,10 @@ static int run_on(const struct read_options *o, const struct own_options *mine,
 	struct symbolizer *symbolizer = symbolizer_for(o);
 	struct source sources[2] = {{0}, {0}};
 	const char *obstacle = NULL;
-	int status = source_open_to_stream(&sources[0], o->operands[0], symbolizer);
+	int status = open_one(&sources[0], o->operands[0], symbolizer, o->kind);
 
 	if (!status)
-		status = source_open_to_stream(&sources[1], o->operands[1], symbolizer);
+		status = open_one(&sources[1], o->operands[1], symbolizer, o->kind);
 	if (!status && mine->verdict.wanted)
 		obstacle = verdict_obstacle(sources[0].snapshot, sources[1].snapshot);
 	if (obstacle)
@@ -316,7 +332,7 @@ static int run(int argc, char **argv)
 
 	read_options_init(&o);
 	status = read_options_parse(
-		&o, argc, argv, READ_STACKS | READ_ROWS | READ_GROUPS | READ_FILTERS, own, &mine);
+		&o, argc, argv, READ_STACKS | READ_ROWS | READ_GROUPS | READ_FILTERS | READ_KIND, own, &mine);
 	if (!status)
 		status = need_operands(&o, 2, argv[0], o.nr_operands ? "AFTER" : "BEFORE");
 	if (!status && mine.unit && !(mine.per > 0))
@@ -340,7 +356,7 @@ const struct command cmd_diff = {
 	"  --ignore FILE        leave out what its rules name: growth that is accepted\n"
 	"  --exit-code          end with 1 if a group grew\n"
 	"  --fail-above SIZE    end with 1 if a group or the whole grew by more than this\n"
-	"  --sort delta|bytes|count  order of the rows\n" READ_HELP_ROWS READ_HELP_FILTERS
+	"  --sort delta|bytes|count  order of the rows\n" READ_HELP_ROWS READ_HELP_KIND READ_HELP_FILTERS
 		READ_HELP_STACKS READ_HELP_JSON,
 	.example = "heapstory diff 0001.hs exit.hs\n"
 		   "heapstory diff 0001.hs 0002.hs --by stack --per 2000 --unit post\n"

@@ -44,6 +44,15 @@ static int own(void *context, struct args *a)
 
 /* ---- groups ------------------------------------------------------------------------------ */
 
+/* The value, or null where the report is not about malloc alone. Takes it. */
+static json_t *malloc_only(const struct snapshot *s, json_t *value)
+{
+	if (s->kind == KIND_MALLOC)
+		return value;
+	json_decref(value);
+	return json_null();
+}
+
 static json_t *heap_totals(const struct heap *h, const struct snapshot *s)
 {
 	json_t *o = json_object();
@@ -51,11 +60,12 @@ static json_t *heap_totals(const struct heap *h, const struct snapshot *s)
 	json_object_set_new(o, "count", json_integer((json_int_t)h->count));
 	json_object_set_new(o, "bytes", json_integer((json_int_t)h->bytes));
 	json_object_set_new(o, "usable", json_integer((json_int_t)h->usable));
-	json_object_set_new(o, "peak_bytes", json_integer((json_int_t)s->peak_bytes));
-	json_object_set_new(o, "peak_count", json_integer((json_int_t)s->peak_count));
-	json_object_set_new(o, "peak_s", json_real(rows_seconds(s, s->peak_ms)));
-	json_object_set_new(o, "allocations", json_integer((json_int_t)s->born_count));
-	json_object_set_new(o, "temporary", json_integer((json_int_t)s->temporary));
+	/* of mappings there is no count of those that are gone */
+	json_object_set_new(o, "peak_bytes", malloc_only(s, json_integer((json_int_t)s->peak_bytes)));
+	json_object_set_new(o, "peak_count", malloc_only(s, json_integer((json_int_t)s->peak_count)));
+	json_object_set_new(o, "peak_s", malloc_only(s, json_real(rows_seconds(s, s->peak_ms))));
+	json_object_set_new(o, "allocations", malloc_only(s, json_integer((json_int_t)s->born_count)));
+	json_object_set_new(o, "temporary", malloc_only(s, json_integer((json_int_t)s->temporary)));
 	json_object_set_new(o, "rows", json_integer((json_int_t)h->nr_rows));
 	return o;
 }
@@ -116,7 +126,7 @@ static int print_groups(struct source *src, struct read_options *o, const struct
 		.total_key = "total",
 		.above = mine->zones ? view_zone_title : NULL,
 		.beneath = o->by == GROUP_STACK ? view_full_stack : NULL,
-		.empty = "no live blocks",
+		.empty = o->kind == KIND_MAPPING ? "no mappings" : "no live blocks",
 	};
 	struct report report;
 	struct heap heap;
@@ -265,7 +275,7 @@ static int run(int argc, char **argv)
 
 	read_options_init(&o);
 	status = read_options_parse(
-		&o, argc, argv, READ_STACKS | READ_ROWS | READ_GROUPS | READ_FILTERS, own, &mine);
+		&o, argc, argv, READ_STACKS | READ_ROWS | READ_GROUPS | READ_FILTERS | READ_KIND, own, &mine);
 	if (!status)
 		status = need_operands(&o, 1, argv[0], "TARGET");
 	if (!status && mine.zones && (o.by == GROUP_THREAD || o.by == GROUP_AGE))
@@ -278,6 +288,7 @@ static int run(int argc, char **argv)
 	status = source_open(&source, o.operands[0], symbolizer);
 	if (status)
 		goto out;
+	source_choose(&source, o.kind);
 	status = mine.addresses ? print_blocks(&source, &o, mine.addresses)
 				: print_groups(&source, &o, &mine);
 out:
@@ -295,7 +306,7 @@ const struct command cmd_heap = {
 	"  --addresses PATTERN  list the blocks: 'all', '[1m+]', 'Visitor', '.*[-64]'\n"
 	"  --show-sizes         a row for each size of block\n"
 	"  --zones              a table for each zone\n"
-	"  --sort bytes|count   order of the rows\n" READ_HELP_ROWS READ_HELP_FILTERS
+	"  --sort bytes|count   order of the rows\n" READ_HELP_ROWS READ_HELP_KIND READ_HELP_FILTERS
 		READ_HELP_STACKS READ_HELP_JSON,
 	.example = "heapstory heap 4242 --by module\n"
 		   "heapstory heap exit.hs --addresses '[1m+]'\n",

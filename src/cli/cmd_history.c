@@ -43,15 +43,15 @@ static uint64_t extent(const struct snap_block *b)
 	return len ? len : 1;
 }
 
-/* Index of the last block that starts at or before the address; SIZE_MAX: none does. */
-static size_t block_before(const struct snapshot *s, uint64_t address)
+/* Index of the last one that starts at or before the address; SIZE_MAX: none does. */
+static size_t block_before(const struct snap_block *blocks, size_t nr, uint64_t address)
 {
-	size_t low = 0, high = s->nr_blocks;
+	size_t low = 0, high = nr;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (s->blocks[mid].address <= address)
+		if (blocks[mid].address <= address)
 			low = mid + 1;
 		else
 			high = mid;
@@ -59,8 +59,18 @@ static size_t block_before(const struct snapshot *s, uint64_t address)
 	return low - 1;
 }
 
-static void say_none(const struct snapshot *s, const char *text, uint64_t address, size_t before)
+/* The one of these that contains the address, or NULL. */
+static const struct snap_block *find(const struct snap_block *blocks, size_t nr, uint64_t address)
 {
+	size_t k = block_before(blocks, nr, address);
+
+	return k != SIZE_MAX && address - blocks[k].address < extent(&blocks[k]) ? &blocks[k] : NULL;
+}
+
+/* The nearest block of malloc is told; a mapping may be anywhere. */
+static void say_none(const struct snapshot *s, const char *text, uint64_t address)
+{
+	size_t before = block_before(s->blocks, s->nr_blocks, address);
 	const struct snap_block *below = before != SIZE_MAX ? &s->blocks[before] : NULL;
 	const struct snap_block *above = before + 1 < s->nr_blocks ? &s->blocks[before + 1] : NULL;
 	uint64_t down = below ? address - (below->address + extent(below) - 1) : UINT64_MAX;
@@ -117,7 +127,6 @@ static json_t *history_row(struct source *src, const struct snap_block *b, uint6
 {
 	json_t *row = rows_block(src->names, b);
 
-	json_object_set_new(row, "kind", json_string("malloc"));
 	json_object_set_new(row, "contains_offset",
 			    json_integer((json_int_t)(address - b->address)));
 	json_object_set_new(row, "events", events_of(row));
@@ -160,19 +169,17 @@ static int print(struct source *src, struct read_options *o, const uint64_t *add
 	const struct snapshot *s = src->snapshot;
 	struct report_style style = style_for(o);
 	size_t nr = o->nr_operands - 1, nr_found = 0;
-	size_t *found = xmallocarray(nr, sizeof(*found));
+	const struct snap_block **found = xmallocarray(nr, sizeof(*found));
 	struct report report;
 
 	for (size_t i = 0; i < nr; i++) {
-		size_t k = block_before(s, addresses[i]);
-
-		if (k != SIZE_MAX && addresses[i] - s->blocks[k].address < extent(&s->blocks[k])) {
-			found[i] = k;
+		found[i] = find(s->blocks, s->nr_blocks, addresses[i]);
+		if (!found[i])
+			found[i] = find(s->mappings, s->nr_mappings, addresses[i]);
+		if (found[i])
 			nr_found++;
-			continue;
-		}
-		found[i] = SIZE_MAX;
-		say_none(s, o->operands[i + 1], addresses[i], k);
+		else
+			say_none(s, o->operands[i + 1], addresses[i]);
 	}
 	if (nr_found || o->json) {
 		progress_stop();
@@ -180,9 +187,8 @@ static int print(struct source *src, struct read_options *o, const uint64_t *add
 			     source_coverage(src, true),
 			     json_pack("{s:I}", "count", (json_int_t)nr_found));
 		for (size_t i = 0; i < nr; i++) {
-			if (found[i] != SIZE_MAX)
-				report_row(&report,
-					   history_row(src, &s->blocks[found[i]], addresses[i]));
+			if (found[i])
+				report_row(&report, history_row(src, found[i], addresses[i]));
 		}
 		report_end(&report, 0);
 	}
@@ -211,8 +217,10 @@ static int run(int argc, char **argv)
 		goto out;
 	symbolizer = symbolizer_for(&o);
 	status = source_open(&source, o.operands[0], symbolizer);
-	if (!status)
+	if (!status) {
+		kind_own_mappings(source.snapshot);
 		status = print(&source, &o, addresses);
+	}
 out:
 	source_close(&source);
 	symbolizer_free(symbolizer);

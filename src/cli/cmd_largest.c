@@ -86,7 +86,7 @@ static void find_top(struct top *top, struct source *src, const struct filter *f
 static void print(struct source *src, struct read_options *o)
 {
 	struct report_style style = style_for(o);
-	struct report_view view = {.beneath = view_block, .empty = "no live blocks"};
+	struct report_view view = {.beneath = view_block, .empty = o->kind == KIND_MAPPING ? "no mappings" : "no live blocks"};
 	struct top top = {.want = o->nr_rows};
 	struct report report;
 
@@ -112,14 +112,15 @@ static int run(int argc, char **argv)
 	int status;
 
 	read_options_init(&o);
-	status = read_options_parse(&o, argc, argv, READ_STACKS | READ_ROWS | READ_FILTERS, NULL,
-				    NULL);
+	status = read_options_parse(&o, argc, argv, READ_STACKS | READ_ROWS | READ_FILTERS | READ_KIND,
+				    NULL, NULL);
 	if (!status)
 		status = need_operands(&o, 1, argv[0], "TARGET");
 	if (status)
 		goto out;
 	symbolizer = symbolizer_for(&o);
 	status = source_open(&source, o.operands[0], symbolizer);
+	source_choose(&source, o.kind);
 	if (!status)
 		print(&source, &o);
 out:
@@ -133,7 +134,7 @@ const struct command cmd_largest = {
 	.name = "largest",
 	.summary = "the largest live blocks, who made them, how they grew",
 	.usage = "TARGET [-n N] [options]",
-	.options = READ_HELP_ROWS READ_HELP_FILTERS READ_HELP_STACKS READ_HELP_JSON,
+	.options = READ_HELP_ROWS READ_HELP_KIND READ_HELP_FILTERS READ_HELP_STACKS READ_HELP_JSON,
 	.example = "heapstory largest 4242 -n 3\n",
 	.run = run,
 };

@@ -174,19 +174,19 @@ static int parse_rows(struct read_options *o, struct args *a)
 	return 1;
 }
 
-static int parse_kind(struct args *a)
+static int parse_kind(struct read_options *o, struct args *a, bool any)
 {
 	const char *value = args_value(a);
 
 	if (!value)
 		return -1;
-	if (!strcmp(value, "malloc"))
-		return 1;
-	if (!strcmp(value, "mapping") || !strcmp(value, "all")) {
-		say("--kind %s is not in this version", value);
+	if (!kind_parse(value, &o->kind))
+		return args_wrong(a, value, "malloc, mapping or all");
+	if (o->kind != KIND_MALLOC && !any) {
+		say("--kind %s is not in this version of '%s'", value, a->argv[0]);
 		return -1;
 	}
-	return args_wrong(a, value, "malloc, mapping or all");
+	return 1;
 }
 
 static int parse_duration(struct args *a, bool *ret_has, uint64_t *ret_ms)
@@ -334,7 +334,7 @@ static int parse_common(struct read_options *o, struct args *a, unsigned int tak
 	if (!done && (takes & READ_GROUPS) && args_is(a, "--sort", NULL))
 		done = parse_sort(o, a);
 	if (!done && (takes & READ_FILTERS) && args_is(a, "--kind", NULL))
-		done = parse_kind(a);
+		done = parse_kind(o, a, takes & READ_KIND);
 	if (!done && (takes & READ_FILTERS))
 		done = parse_filter(&o->filter, a);
 	return done;

@@ -13,6 +13,7 @@
 #include "analysis/filter.h"
 #include "analysis/group.h"
 #include "analysis/heap.h"
+#include "analysis/kind.h"
 
 struct args {
 	int argc, at; /* argv[at] is the next word */
@@ -47,6 +48,7 @@ struct read_options {
 	enum group_by by;
 	enum sort_by sort;
 	size_t nr_rows; /* SIZE_MAX: all */
+	enum block_kind kind;
 	struct filter filter;
 	const char **debug_dirs;
 	size_t nr_debug_dirs;
@@ -60,6 +62,7 @@ enum read_takes {
 	READ_ROWS = 1u << 1, /* -n */
 	READ_GROUPS = 1u << 2, /* --by, --sort */
 	READ_FILTERS = 1u << 3,
+	READ_KIND = 1u << 4, /* --kind mapping and all; without it only malloc */
 };
 
 #define READ_HELP_JSON "  --json               print one JSON object\n"
@@ -72,6 +75,8 @@ enum read_takes {
 #define READ_HELP_BY                                                                               \
 	"  --by WHAT            group by site (default), class, stack, function, file, module,\n"   \
 	"                       zone, thread, size or age\n"
+#define READ_HELP_KIND                                                                     \
+	"  --kind KIND          malloc (default), mapping (what the program itself mapped) or all\n"
 #define READ_HELP_FILTERS                                                             \
 	"  --zone GLOB          only blocks of these zones\n"                         \
 	"  --module GLOB        only blocks whose site is in these modules\n"         \

@@ -66,6 +66,12 @@ int source_open_to_stream(struct source *source, const char *target, struct symb
 	return open_by(source, target, symbolizer, snapshot_open_to_stream);
 }
 
+void source_choose(struct source *source, enum block_kind kind)
+{
+	if (source->snapshot)
+		kind_choose(source->snapshot, kind);
+}
+
 void source_close(struct source *source)
 {
 	names_free(source->names);

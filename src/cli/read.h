@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/kind.h"
 #include "reports/report.h"
 
 struct names;
@@ -29,6 +30,8 @@ int source_open(struct source *source, const char *target, struct symbolizer *sy
 int source_open_to_stream(struct source *source, const char *target, struct symbolizer *symbolizer);
 /* Names for a snapshot that is there already; it stays the caller's, and has to outlive them. */
 void source_name(struct source *source, struct snapshot *snapshot, struct symbolizer *symbolizer);
+/* The report is about blocks of this kind; before the names of stacks are asked for. */
+void source_choose(struct source *source, enum block_kind kind);
 /* Coverage of the report on a source: a new reference. names: tell also which modules have none. */
 json_t *source_coverage(struct source *source, bool names);
 /* Adds to a coverage a note for each module of the program's own that has no names. */

@@ -73,6 +73,7 @@ static long put_arrays(int fd)
 				    HS_SHIFT_LONG_LINEAGES);
 	err = err ? err : put_array(fd, HS_ARRAY_MODULES, sizeof(struct hs_module), HS_SHIFT_MODULES);
 	err = err ? err : put_array(fd, HS_ARRAY_THREADS, sizeof(struct hs_thread), HS_SHIFT_THREADS);
+	err = err ? err : put_array(fd, HS_ARRAY_MAPPINGS, sizeof(struct hs_record), HS_SHIFT_MAPPINGS);
 	for (uint32_t i = 0; i < HS_NR_SHARDS && !err; i++)
 		err = put_array(fd, HS_ARRAY_CELLS + i, sizeof(struct hs_cell), HS_SHIFT_CELLS);
 	return err;

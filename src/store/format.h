@@ -64,6 +64,7 @@ enum hs_array_id {
 	HS_ARRAY_LONG_LINEAGES, /* struct hs_long_lineage; number 0 is never used */
 	HS_ARRAY_MODULES,   /* struct hs_module; number 0 is "no module" */
 	HS_ARRAY_THREADS,   /* struct hs_thread; slot 0 is shared by threads that have none */
+	HS_ARRAY_MAPPINGS,  /* struct hs_record: what the program mapped; number 0 is never used */
 	HS_ARRAY_CELLS,     /* struct hs_cell: HS_NR_SHARDS arrays, by stack number */
 	HS_NR_ARRAYS = HS_ARRAY_CELLS + HS_NR_SHARDS,
 };
@@ -86,6 +87,7 @@ enum hs_shift {
 	HS_SHIFT_LONG_LINEAGES = 4,
 	HS_SHIFT_MODULES = 5,
 	HS_SHIFT_THREADS = 4,
+	HS_SHIFT_MAPPINGS = 6,
 	HS_SHIFT_CELLS = 6,
 };
 
@@ -263,7 +265,7 @@ _Static_assert(HS_MESSAGES_OFF + sizeof(struct hs_messages) <= HS_DATA_OFF, "for
 
 /* ---- the live table ---------------------------------------------------------------------- */
 
-/* How a block was asked for. */
+/* How a block or mapping was asked for. */
 enum hs_family {
 	HS_FAMILY_MALLOC,
 	HS_FAMILY_CALLOC,
@@ -272,14 +274,17 @@ enum hs_family {
 	HS_FAMILY_NEW,
 	HS_FAMILY_NEW_ARRAY,
 	HS_FAMILY_MALLOCX,
+	HS_FAMILY_MMAP,                 /* from here on mappings: of memory */
+	HS_FAMILY_MMAP_FILE,            /* of a file or of shared memory */
+	HS_FAMILY_BRK,
 	HS_NR_FAMILIES,
 };
 
 /*
- * A live block, 32 bytes. `word` is the commit word: 0 free, else the address in its low 48 bits
- * and flags above. A reallocated block has HS_RECORD_LINEAGE: its `birth` is then the number of a
- * lineage, which has the birth. A size of HS_SIZE_MAX or a slack of HS_SLACK_MAX says that the true
- * ones are in the lineage, a long one.
+ * A live block or mapping, 32 bytes. `word` is the commit word: 0 free, else the address in its low
+ * 48 bits and flags above. A reallocated block has HS_RECORD_LINEAGE: its `birth` is then the number
+ * of a lineage, which has the birth. A size of HS_SIZE_MAX or a slack of HS_SLACK_MAX says that the
+ * true ones are in the lineage, a long one.
  */
 struct hs_record {
 	uint64_t word;

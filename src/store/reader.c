@@ -48,6 +48,7 @@ uint32_t store_elem_size(unsigned int array)
 		[HS_ARRAY_LONG_LINEAGES] = sizeof(struct hs_long_lineage),
 		[HS_ARRAY_MODULES] = sizeof(struct hs_module),
 		[HS_ARRAY_THREADS] = sizeof(struct hs_thread),
+		[HS_ARRAY_MAPPINGS] = sizeof(struct hs_record),
 	};
 
 	return array < HS_ARRAY_CELLS ? sizes[array] : (uint32_t)sizeof(struct hs_cell);
@@ -63,6 +64,7 @@ const char *store_array_name(unsigned int array, char ret[static 32])
 		[HS_ARRAY_LONG_LINEAGES] = "long lineages",
 		[HS_ARRAY_MODULES] = "modules",
 		[HS_ARRAY_THREADS] = "threads",
+		[HS_ARRAY_MAPPINGS] = "mappings",
 	};
 
 	if (array < HS_ARRAY_CELLS)
@@ -361,7 +363,7 @@ static int copy_array(struct store_image *image, unsigned int array, struct hs_e
 static int copy_store(struct store_image *image, struct hs_error *err)
 {
 	static const unsigned int first[] = {HS_ARRAY_THREADS, HS_ARRAY_RECORDS, HS_ARRAY_LINEAGES,
-					     HS_ARRAY_LONG_LINEAGES};
+					     HS_ARRAY_LONG_LINEAGES, HS_ARRAY_MAPPINGS};
 	static const unsigned int last[] = {HS_ARRAY_STACKS, HS_ARRAY_NODES, HS_ARRAY_MODULES};
 	int ret = read_at(image, &image->header, sizeof(image->header), HS_HEADER_OFF, err);
 
@@ -575,6 +577,18 @@ static uint64_t later(uint64_t ms, uint32_t ticks)
 	return other > ms ? other : ms;
 }
 
+static uint64_t last_birth_ms(const struct store_array *records, uint64_t ms)
+{
+	for (uint64_t i = 0; i < records->count; i++) {
+		const struct hs_record *r = (struct hs_record *)records->data + i;
+
+		/* The others have the number of a lineage there, or had. */
+		if (r->word && !(r->word & HS_RECORD_LINEAGE))
+			ms = later(ms, r->birth);
+	}
+	return ms;
+}
+
 /* The latest time that anything in the store bears. */
 static uint64_t last_sign_ms(const struct store_image *image)
 {
@@ -583,13 +597,8 @@ static uint64_t last_sign_ms(const struct store_image *image)
 
 	ms = image->header.peak_ms > ms ? image->header.peak_ms : ms;
 	ms = image->control.mode_since_ms > ms ? image->control.mode_since_ms : ms;
-	for (uint64_t i = 0; i < a[HS_ARRAY_RECORDS].count; i++) {
-		const struct hs_record *r = (struct hs_record *)a[HS_ARRAY_RECORDS].data + i;
-
-		/* The others have the number of a lineage there, or had. */
-		if (r->word && !(r->word & HS_RECORD_LINEAGE))
-			ms = later(ms, r->birth);
-	}
+	ms = last_birth_ms(&a[HS_ARRAY_RECORDS], ms);
+	ms = last_birth_ms(&a[HS_ARRAY_MAPPINGS], ms);
 	for (uint64_t i = 0; i < a[HS_ARRAY_LINEAGES].count; i++)
 		ms = later(ms, ((struct hs_lineage *)a[HS_ARRAY_LINEAGES].data)[i].head.changed);
 	for (uint64_t i = 0; i < a[HS_ARRAY_LONG_LINEAGES].count; i++)

@@ -225,6 +225,13 @@ uint64_t store_now_ms(void)
 	       1000000u;
 }
 
+uint32_t store_tick(void)
+{
+	uint64_t tick = store_now_ms() / HS_TICK_MS;
+
+	return tick < UINT32_MAX ? (uint32_t)tick : UINT32_MAX;
+}
+
 void store_stop(enum hs_stop why)
 {
 	uint32_t recording = HS_STATE_RECORDING;

@@ -41,6 +41,9 @@ long store_attach(const char *path);
  */
 long store_clone(const char *path, void (*copied)(void));
 
+/* Now, in units of HS_TICK_MS since the tracer's start; saturates. */
+uint32_t store_tick(void);
+
 /* Recording ends for good; the reason is kept for the reports. Any thread, any time. */
 void store_stop(enum hs_stop why);
 

@@ -26,8 +26,7 @@ static uint64_t address_of(const struct hs_record *r)
 	return __atomic_load_n(&r->word, __ATOMIC_RELAXED) & HS_RECORD_ADDRESS;
 }
 
-/* Unwinds from regs; the number of the stack, 0 (counted) if none could be kept. */
-static uint32_t record_stack(struct thread *t, const struct unwind_regs *regs)
+uint32_t record_stack(struct thread *t, const struct unwind_regs *regs)
 {
 	uint32_t flags = 0, node, stack;
 
@@ -46,13 +45,6 @@ static inline uint64_t size_of(const struct hs_record *r)
 {
 	return __builtin_expect(lineage_holds_size(r->size), 0) ? store_long_lineage(r->birth)->size :
 								   r->size & HS_SIZE_MAX;
-}
-
-static uint32_t now_tick(void)
-{
-	uint64_t tick = store_now_ms() / HS_TICK_MS;
-
-	return tick < UINT32_MAX ? (uint32_t)tick : UINT32_MAX;
 }
 
 static void begin_op(struct thread *t, enum hs_op op, uint32_t stack, uint32_t from)
@@ -286,7 +278,7 @@ static __attribute__((noinline)) void put_birth(struct thread *t, const struct b
 		store_lost(HS_LOST_STOPPED);
 		return;
 	}
-	tick = now_tick();
+	tick = store_tick();
 	fresh = (struct hs_record){
 		.word = b->address | (uint64_t)b->family << HS_RECORD_FAMILY_SHIFT,
 		.size = lineage_pack(b->size, b->usable),
@@ -452,7 +444,7 @@ void record_resize_end(struct thread *t, struct resize *r, const struct block *b
 	stack_block_changed(address_of(&r->copy), old_size);
 	if (b->size != old_size) {
 		stack = record_stack(t, regs);
-		tick = now_tick();
+		tick = store_tick();
 	}
 	if (slot)
 		end_stale(t, slot);

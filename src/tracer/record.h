@@ -22,6 +22,9 @@ struct block {
 	uint32_t family;  /* enum hs_family */
 };
 
+/* Unwinds from regs; the number of the stack, 0 (counted) if none could be kept. */
+uint32_t record_stack(struct thread *t, const struct unwind_regs *regs);
+
 /* A new block, by the stack at regs. Not recorded (counted where that is a loss) while draining or
  * stopped. */
 void record_birth(struct thread *t, const struct block *b, const struct unwind_regs *regs);

@@ -179,7 +179,7 @@ void stack_bounds_init(void)
 	known.block_offset = find_block_offset(known.main_thread, known.main_top);
 }
 
-/* Where the stack of the thread with this descriptor ends, 0 if its block can't be what is there. */
+/* Where the stack of the thread with this descriptor ends; 0: what is there can't be its block. */
 static uintptr_t own_limit(uintptr_t self)
 {
 	uintptr_t block, size;
@@ -281,7 +281,7 @@ __attribute__((noinline)) void stack_distrust(struct cursor *c)
 	c->no_memo = true;
 }
 
-/* Probes from `hi` on until `need` is reached, or a page that is not there; returns how far it came. */
+/* Probes from `hi` on up to `need`, or to a page that is not there; returns how far it came. */
 static uintptr_t probe_up(uintptr_t hi, uintptr_t need)
 {
 	uintptr_t step = PROBE_STEP;

@@ -80,7 +80,8 @@ extern struct stack_changes {
 
 /*
  * The pages of [start, end) are not what they were: unmapped, mapped anew, protected, or of a block
- * that came or went. Any thread, any time; each thread forgets what it knows of that memory at its next capture.
+ * that came or went. Any thread, any time; each thread forgets what it knows of that memory at its
+ * next capture.
  */
 void stack_memory_changed(uintptr_t start, uintptr_t end);
 

@@ -315,7 +315,7 @@ static void wait_frozen(void)
 	store_lost(HS_LOST_OVERRUN);
 }
 
-bool thread_enter_slow(struct thread *t, uint32_t word)
+static bool enter(struct thread *t, uint32_t word, bool any_mode)
 {
 	struct hs_control *c = tracer_gate->control;
 
@@ -339,15 +339,28 @@ bool thread_enter_slow(struct thread *t, uint32_t word)
 		__atomic_store_n(&t->slot->in, 0, __ATOMIC_RELEASE);
 		wait_frozen();
 	}
-	if ((word & HS_CONTROL_MODE) == HS_MODE_OFF) {
+	word &= HS_CONTROL_MODE;
+	if (word == HS_MODE_OFF && !any_mode) {
 		tracer_leave(t);
 		return false;
 	}
-	if ((word & HS_CONTROL_MODE) == HS_MODE_DRAIN)
+	if (word == HS_MODE_DRAIN || word == HS_MODE_OFF)
 		t->special |= THREAD_DRAINING;
 	else
 		t->special &= ~(uint32_t)THREAD_DRAINING;
 	return true;
+}
+
+bool thread_enter_slow(struct thread *t, uint32_t word)
+{
+	return enter(t, word, false);
+}
+
+struct thread *tracer_enter_any_mode(void)
+{
+	struct thread *t = tracer_self ? tracer_self : thread_first();
+
+	return t && enter(t, THREAD_NOT_ENTERED, true) ? t : NULL;
 }
 
 void tracer_own_begin(void)

@@ -125,6 +125,12 @@ static inline struct thread *tracer_enter(void)
 	return t;
 }
 
+/*
+ * The same in all modes, also off, for what is followed until it is gone. Only while the gate is
+ * open.
+ */
+struct thread *tracer_enter_any_mode(void);
+
 void thread_leave_orphan(void);
 
 static inline void tracer_leave(struct thread *t)

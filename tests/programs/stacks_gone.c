@@ -28,7 +28,7 @@
 #define NR_KEPT	  (NR_ROUNDS / 10)
 #define PAGE	  ((size_t)65536) /* a multiple of the page of any machine */
 #define HALF	  (4 * PAGE)
-#define FRAME	  1024
+#define FRAME	  4096
 
 /* Calls function with this frame pointer; nobody can tell where its caller's frame is. */
 void with_fp(void (*function)(void), uintptr_t fp);
@@ -190,7 +190,7 @@ static void on_malloced(run_fn *run)
 	run(half, HALF, (struct work){ .fp = (uintptr_t)half + HALF + PAGE });
 	munmap(half, HALF);
 	p = malloc(PAGE);
-	run(p, PAGE, (struct work){ .depth = 20 });
+	run(p, PAGE, (struct work){ .depth = 10 });
 	free(p);
 }
 

@@ -15,6 +15,8 @@ TRUTH lines stand in the comment at the top of the source: `TRUTH keyword marks 
   largest M size= born= grows= ratio= at= via= birth=   the largest live block and its lineage
   growers M NAME=COUNT ...             through which functions that block grew, how often
   module A B name= blocks= bytes=      growth by the module of the first program frame
+  mapgrow A B at= blocks= bytes=       change of the mappings that the program itself made
+  maponly A B                          no mapping comes or goes but what mapgrow lines name
   exit code= or signal=                how the program ends
 
 A word in brackets gives the arguments of the run a line belongs to; [*] is every run. `at` is the
@@ -147,11 +149,11 @@ class Run:
             self.cache[arguments] = json.loads(self.call(*arguments, '--json') or b'{"rows":[],"totals":{}}')
         return self.cache[arguments]
 
-    def heap(self, mark):
-        return self.ask('heap', self.marks[mark], '--by', 'stack', '-n', 'all')
+    def heap(self, mark, kind='malloc'):
+        return self.ask('heap', self.marks[mark], '--by', 'stack', '-n', 'all', '--kind', kind)
 
-    def diff(self, a, b, by='stack'):
-        return self.ask('diff', self.marks[a], self.marks[b], '--by', by, '-n', 'all')
+    def diff(self, a, b, by='stack', kind='malloc'):
+        return self.ask('diff', self.marks[a], self.marks[b], '--by', by, '-n', 'all', '--kind', kind)
 
 
 def total(rows, line, part):
@@ -184,13 +186,13 @@ def check_growers(run, line):
     return '' if got == {k: int(v) for k, v in line.want.items()} else str(got)
 
 
-def check_only(run, line, lines):
+def check_only(run, line, lines, kind='malloc'):
     named = set()
-    if line.keyword == 'only':
+    if line.keyword != 'flat':
         for other in lines:
             named.update([other.want.get('at'), other.want.get('birth')])
     changes = {}
-    for row in run.diff(*line.marks)['rows']:
+    for row in run.diff(*line.marks, kind=kind)['rows']:
         names = outward(row['stack'])
         if 'at' in line.want and not is_at(row, line) or names[0] in named:
             continue
@@ -237,6 +239,10 @@ def check(run, line, lines):
         return differs(line.want, total(run.heap(line.marks[0])['rows'], line, None))
     if line.keyword == 'grow':
         return differs(line.want, total(run.diff(*line.marks)['rows'], line, 'delta'))
+    if line.keyword == 'mapgrow':
+        return differs(line.want, total(run.diff(*line.marks, kind='mapping')['rows'], line, 'delta'))
+    if line.keyword == 'maponly':
+        return check_only(run, line, lines, 'mapping')
     if line.keyword in ('flat', 'only'):
         return check_only(run, line, lines)
     if line.keyword == 'largest':
@@ -250,10 +256,10 @@ def check(run, line, lines):
     return 'a TRUTH line that truth.py does not know'
 
 
-def check_sums(run, a, b):
+def check_sums(run, a, b, kind):
     """What has to hold for every diff, to the byte."""
-    diff, back = run.diff(a, b), run.diff(b, a)
-    name = 'diff %d %d' % (a, b)
+    diff, back = run.diff(a, b, kind=kind), run.diff(b, a, kind=kind)
+    name = 'diff %d %d --kind %s' % (a, b, kind)
     for p, q in PARTS:
         if sum(row[p][q] for row in diff['rows']) != diff['totals'][p][q]:
             wrong(name, 'rows do not add up to totals.%s.%s' % (p, q))
@@ -270,10 +276,11 @@ def check_sums(run, a, b):
         if back['totals'][p]['delta'] != -totals[p]['delta']:
             wrong(name, 'the other way round is not the negative')
         for side, mark in ('before', a), ('after', b):
-            heap = run.heap(mark)
+            heap = run.heap(mark, kind)
             if not totals[p][side] == heap['totals'][p] == sum(row[p] for row in heap['rows']):
                 wrong(name, '%s.%s is not what heap says at mark %d' % (p, side, mark))
-    for row in run.diff(a, a)['rows'] + [run.diff(a, a)['totals']]:
+    same = run.diff(a, a, kind=kind)
+    for row in same['rows'] + [same['totals']]:
         if any(row[p][q] for p, q in PARTS if p in ('born', 'freed', 'resized') or q == 'delta'):
             wrong('diff %d %d' % (a, a), 'is not empty: ' + str(row.get('key', 'totals')))
 
@@ -303,7 +310,8 @@ def main():
                 print('ok', line.text)
         try:
             for a, b in sorted({tuple(line.marks) for line in lines if len(line.marks) == 2}):
-                check_sums(run, a, b)
+                for kind in 'malloc', 'mapping', 'all':
+                    check_sums(run, a, b, kind)
             if program == 'ends':
                 dead = Line('live', 'at=doomed_keep blocks=1000 bytes=32000')
                 got = differs(dead.want, total(run.ask('heap', out + '/out', '--by', 'stack', '-n', 'all')['rows'], dead, None))

@@ -264,6 +264,7 @@ static void test_site(void **state)
 	(void)state;
 	expect(class_of_site(NULL, NULL), "non-object");
 	expect(class_of_site(&f, NULL), "malloc in app::Cache<std::allocator<int>>::put");
+	expect(class_of_mapping(&f, NULL), "mapping in app::Cache<std::allocator<int>>::put");
 	f.function = NULL;
 	expect(class_of_site(&f, NULL), "malloc in app+0x10");
 	f.module = NULL;
