@@ -13,6 +13,8 @@
  * TRUTH grow 1 2 at=fill_string blocks=1 bytes=7681
  * TRUTH grow 1 2 at=fill_hash blocks=1001 bytes=32872
  * TRUTH grow 1 2 at=fill_tree blocks=300 bytes=14400
+ * TRUTH largest 2 size=1048576 born=8 grows=17 ratio=2 inferred=True at=fill_vector birth=fill_vector
+ * TRUTH growers 2 fill_vector=17
  * TRUTH only 1 2
  * TRUTH grow 2 3 at=fill_tree blocks=-100 bytes=-4800
  * TRUTH flat 2 3 at=fill_vector

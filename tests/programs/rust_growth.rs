@@ -13,7 +13,7 @@
 //! TRUTH grow 1 2 at=fill_hash blocks=1 bytes=34832
 //! TRUTH grow 1 2 at=fill_queue blocks=1 bytes=2048
 //! TRUTH grow 1 2 at=add_names blocks=201 bytes=8100
-//! TRUTH largest 2 size=1048576 born=32 grows=15 ratio=2 at=fill_vec birth=fill_vec
+//! TRUTH largest 2 size=1048576 born=32 grows=15 ratio=2 inferred=False at=fill_vec birth=fill_vec
 //! TRUTH only 1 2
 //! TRUTH flat 2 3 at=fill_vec
 //! TRUTH grow 2 3 at=fill_string blocks=-1 bytes=-8192

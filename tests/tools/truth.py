@@ -12,7 +12,7 @@ TRUTH lines stand in the comment at the top of the source: `TRUTH keyword marks 
   only A B [except=]                   nothing grows or shrinks but what other lines name
   rate A B count= at= [via=] blocks= bytes=   growth per operation, three decimals and one
   events A B born= freed= resized=     so many blocks were, in all
-  largest M size= born= grows= ratio= at= via= birth=   the largest live block and its lineage
+  largest M size= born= grows= ratio= inferred= at= via= birth=   the largest live block, its lineage
   growers M NAME=COUNT ...             through which functions that block grew, how often
   module A B name= blocks= bytes=      growth by the module of the first program frame
   mapgrow A B at= blocks= bytes=       change of the mappings that the program itself made
@@ -210,7 +210,7 @@ def check_largest(run, line):
     lineage, names = row['lineage'], outward(row['stack'])
     got = {'size': row['size'], 'born': row['size'], 'grows': 0, 'at': names[0], 'birth': names[0]}
     if lineage:
-        got.update(born=lineage['born']['size'], grows=lineage['nr_steps'],
+        got.update(born=lineage['born']['size'], grows=lineage['nr_steps'], inferred=lineage['inferred'],
                    birth=outward(lineage['born']['stack'])[0])
         if 'ratio' in line.want and abs(lineage['factor'] - float(line.want['ratio'])) > 0.02:
             got['factor'] = lineage['factor']
