@@ -90,21 +90,35 @@ static json_t *order_by_zone(struct heap *h)
 	return list;
 }
 
-/* Rows whose blocks were made all through the life; none where groups are ages anyway. */
-static json_t *suspects_of(const struct heap *h, struct source *src, const struct read_options *o)
+/* Rows whose blocks were made all through the life. */
+static json_t *suspects_among(const struct heap *h, struct source *src, size_t most)
 {
 	json_t *list = json_array();
-	size_t *rows, nr = o->by == GROUP_AGE ? 0 : heap_suspects(h, src->snapshot, &rows);
+	size_t *rows, nr = heap_suspects(h, src->snapshot, &rows);
 
-	for (size_t i = 0; i < nr && i < o->nr_rows; i++) {
+	for (size_t i = 0; i < nr && i < most; i++) {
 		const struct heap_row *row = &h->rows[rows[i]];
 		json_t *value = rows_heap(h, row, src->names);
 
 		json_object_set_new(value, "age_spread", json_real(spread_value(&row->spread)));
 		json_array_append_new(list, value);
 	}
+	free(rows);
+	return list;
+}
+
+/* Of the groups of the report; of sites where these are ages. */
+static json_t *suspects_of(const struct heap *h, struct source *src, const struct read_options *o)
+{
+	struct group_options by = {GROUP_SITE, false, false, src->snapshot->taken_ms};
+	struct heap sites;
+	json_t *list;
+
 	if (o->by != GROUP_AGE)
-		free(rows);
+		return suspects_among(h, src, o->nr_rows);
+	heap_build(&sites, src->names, &o->filter, &by, SORT_DEFAULT);
+	list = suspects_among(&sites, src, o->nr_rows);
+	heap_release(&sites);
 	return list;
 }
 
@@ -203,7 +217,7 @@ static int print_blocks(struct source *src, struct read_options *o, const char *
 	static const struct report_column columns[] = {
 		{"ADDRESS", "address", UNIT_TEXT, false}, {"SIZE", "size", UNIT_COUNT, false},
 		{"USABLE", "usable", UNIT_COUNT, false},  {"AGE", "age_s", UNIT_AGO, false},
-		{"CLASS", "class", UNIT_TEXT, false},     {"ZONE", "zone", UNIT_TEXT, true},
+		{"CLASS", "class", UNIT_TEXT, false},	  {"ZONE", "zone", UNIT_TEXT, true},
 		{"SITE", "stack", UNIT_CHAIN, false},
 	};
 	struct report_view view = {

@@ -82,5 +82,7 @@ heapstory heap out/0024.hs --json >heap.json
 check_json heap.json 'j["suspects"][0]["key"].split()[0] == "leak_handle"' \
 	'j["suspects"][0]["age_spread"] > 0.8' \
 	'not {"load_table", "keep_recent", "fill_cache", "jitter"} & {s["key"].split()[0] for s in j["suspects"]}'
+heapstory heap out/0024.hs --by age --json >age.json
+check_json age.json 'j["suspects"][0]["key"].split()[0] == "leak_handle"' 'sum(r["count"] for r in j["rows"]) == j["totals"]["count"]'
 heapstory heap out/0024.hs | grep -q '^Suspects: ' || fail "text has no suspects"
 finish
