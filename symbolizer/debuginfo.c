@@ -42,10 +42,11 @@ struct source {
 	struct abbrev_table abbrevs;    /* the last one that was used */
 };
 
-/* A source of split DWARF, and the unit of the executable that it belongs to. */
-struct split_source {
-	struct source source;
-	size_t unit;                    /* in source.units */
+/* The unit that a skeleton stands for. */
+struct split_unit {
+	struct source *source;          /* NULL: none was found */
+	size_t nr;                      /* in source->units */
+	bool looked_for;
 };
 
 struct debuginfo {
@@ -56,8 +57,11 @@ struct debuginfo {
 	struct time_limit limit;
 	struct source main, alt;
 	struct range_map units;         /* owner: nr_units - 1 - number, so that the first wins */
-	struct split_source **splits;   /* by unit of main; NULL: none, or not looked for */
-	bool *looked_for_split;
+	struct split_unit *splits;      /* by unit of main */
+	struct source **split_sources;  /* .dwo files, and the package if there is one */
+	size_t nr_split_sources, alloc_split_sources;
+	struct source *package;         /* one of them, or NULL */
+	bool looked_for_package;
 	struct debug_frame *frames;     /* of the last look-up */
 	size_t nr_frames, alloc_frames;
 };
@@ -153,6 +157,19 @@ static void source_init(struct debuginfo *info, struct source *source, struct el
 	dwarf_sections_init(&source->sections, source->elf, &info->limit, split);
 }
 
+/* What is kept of its units, which are known by now. */
+static void source_prepare(struct debuginfo *info, struct source *source)
+{
+	source->loaded = xcalloc(source->nr_units + 1, sizeof(*source->loaded));
+	source->dies = (struct die_source){
+		.sections = &source->sections,
+		.units = source->units,
+		.nr_units = source->nr_units,
+		.limit = &info->limit,
+		.alt = info->alt.file && source != &info->alt ? &info->alt.dies : NULL,
+	};
+}
+
 /* Reads the units of source->elf; false where there are none. */
 static bool source_read(struct debuginfo *info, struct source *source, struct dwarf_file *tied)
 {
@@ -163,14 +180,7 @@ static bool source_read(struct debuginfo *info, struct source *source, struct dw
 	if (!source->file)
 		return false;
 	source->nr_units = dwarf_file_units(source->file, &source->units);
-	source->dies = (struct die_source){
-		.sections = &source->sections,
-		.units = source->units,
-		.nr_units = source->nr_units,
-		.limit = &info->limit,
-		.alt = info->alt.file && source != &info->alt ? &info->alt.dies : NULL,
-	};
-	source->loaded = xcalloc(source->nr_units + 1, sizeof(*source->loaded));
+	source_prepare(info, source);
 	ranges = ranges_of(info, source);
 	for (i = 0; i < source->nr_units; i++)
 		resolve_low(&ranges, &source->units[i]);
@@ -252,7 +262,6 @@ struct debuginfo *debuginfo_open(struct elf_file *elf, const char *path,
 	ok = source_read(info, &info->main, info->alt.file);
 	if (ok) {
 		info->splits = xcalloc(info->main.nr_units + 1, sizeof(*info->splits));
-		info->looked_for_split = xcalloc(info->main.nr_units + 1, sizeof(bool));
 		map_units(info);
 	}
 	time_limit_stop(&info->limit);
@@ -269,13 +278,12 @@ void debuginfo_close(struct debuginfo *info)
 
 	if (!info)
 		return;
-	for (i = 0; info->splits && i < info->main.nr_units; i++)
-		if (info->splits[i]) {
-			source_release(info, &info->splits[i]->source);
-			free(info->splits[i]);
-		}
+	for (i = 0; i < info->nr_split_sources; i++) {
+		source_release(info, info->split_sources[i]);
+		free(info->split_sources[i]);
+	}
+	free(info->split_sources);
 	free(info->splits);
-	free(info->looked_for_split);
 	source_release(info, &info->main);
 	source_release(info, &info->alt);
 	range_map_release(&info->units);
@@ -293,7 +301,7 @@ bool debuginfo_is_split(const struct debuginfo *info)
 	size_t i;
 
 	for (i = 0; i < info->main.nr_units; i++)
-		if (info->looked_for_split[i])
+		if (info->splits[i].looked_for)
 			return true;
 	return false;
 }
@@ -305,41 +313,75 @@ void debuginfo_set_limit(struct debuginfo *info, uint64_t cpu_ns)
 
 /* ---- split DWARF ------------------------------------------------------------------------- */
 
-/* Opens the .dwo of a skeleton; NULL: there is none that fits. */
-static struct split_source *open_split(struct debuginfo *info, const struct dwarf_unit *skeleton)
+static struct source *new_split_source(struct debuginfo *info)
 {
-	struct split_source *split = xcalloc(1, sizeof(*split));
-	struct source *source = &split->source;
+	struct source *source = xcalloc(1, sizeof(*source));
 
 	source_init(info, source, NULL, true);
-	if (split_file_open(skeleton, info->path, &source->own) &&
-	    source_read(info, source, info->main.file))
-		for (; split->unit < source->nr_units; split->unit++) {
-			struct dwarf_unit *unit = &source->units[split->unit];
-
-			if (unit->dwo_id != skeleton->dwo_id)
-				continue;
-			unit->addr_base = skeleton->addr_base;
-			unit->ranges_base = skeleton->ranges_base;
-			unit->low_pc = skeleton->low_pc;
-			return split;
-		}
-	source_release(info, source);
-	free(split);
-	return NULL;
+	info->split_sources = xgrow(info->split_sources, &info->alloc_split_sources,
+				    info->nr_split_sources + 1, sizeof(*info->split_sources));
+	info->split_sources[info->nr_split_sources++] = source;
+	return source;
 }
 
-static struct split_source *split_of(struct debuginfo *info, size_t nr)
+/* The unit of that id gets from the skeleton what only the executable knows. */
+static bool find_split(struct source *source, const struct dwarf_unit *skeleton,
+		       struct split_unit *ret)
+{
+	size_t i;
+
+	for (i = 0; i < source->nr_units; i++) {
+		struct dwarf_unit *unit = &source->units[i];
+
+		if (unit->dwo_id != skeleton->dwo_id)
+			continue;
+		unit->addr_base = skeleton->addr_base;
+		unit->ranges_base = skeleton->ranges_base;
+		unit->low_pc = skeleton->low_pc;
+		ret->source = source;
+		ret->nr = i;
+		return true;
+	}
+	return false;
+}
+
+static void open_package(struct debuginfo *info)
+{
+	struct source *source = new_split_source(info);
+	size_t i;
+
+	info->looked_for_package = true;
+	if (!package_file_open(info->path, info->main.elf->path, &source->own))
+		return;
+	source->nr_units = package_units(&source->sections, &source->units);
+	source_prepare(info, source);
+	for (i = 0; i < source->nr_units; i++)
+		dwarf_unit_language(&source->units[i],
+				    die_language((struct die_place){ &source->dies,
+								     source->units[i].die }));
+	info->package = source;
+}
+
+static const struct split_unit *split_of(struct debuginfo *info, size_t nr)
 {
 	const struct dwarf_unit *unit = &info->main.units[nr];
+	struct split_unit *split = &info->splits[nr];
+	struct source *source;
 
-	if (unit->dwo_name && !info->looked_for_split[nr]) {
-		info->looked_for_split[nr] = true;
-		time_limit_start(&info->limit);
-		info->splits[nr] = open_split(info, unit);
-		time_limit_stop(&info->limit);
+	if (!unit->dwo_name || split->looked_for)
+		return split;
+	split->looked_for = true;
+	time_limit_start(&info->limit);
+	if (!info->looked_for_package)
+		open_package(info);
+	if (!info->package || !find_split(info->package, unit, split)) {
+		source = new_split_source(info);
+		if (split_file_open(unit, info->path, &source->own) &&
+		    source_read(info, source, info->main.file))
+			find_split(source, unit, split);
 	}
-	return info->splits[nr];
+	time_limit_stop(&info->limit);
+	return split;
 }
 
 /* ---- units ------------------------------------------------------------------------------- */
@@ -478,7 +520,7 @@ size_t debuginfo_lookup(struct debuginfo *info, uint64_t address, const struct d
 {
 	uint32_t owner = range_map_find(&info->units, address);
 	struct loaded_unit *lines, *tree;
-	struct split_source *split;
+	const struct split_unit *split;
 	size_t nr;
 
 	info->nr_frames = 0;
@@ -488,10 +530,10 @@ size_t debuginfo_lookup(struct debuginfo *info, uint64_t address, const struct d
 	trim_cache(info->cache);
 	split = split_of(info, nr);
 	lines = load_lines(info, &info->main, nr);
-	tree = split ? load_tree(info, &split->source, split->unit, false) :
-		       load_tree(info, &info->main, nr, false);
-	if (split)
-		elf_close(&split->source.own); /* all of it that is read is mapped by now */
+	tree = split->source ? load_tree(info, split->source, split->nr, false) :
+			       load_tree(info, &info->main, nr, false);
+	if (split->source && split->source != info->package)
+		elf_close(&split->source->own); /* all of it that is read is mapped by now */
 	add_scopes(info, tree, lines, address);
 	*ret = info->frames;
 	return info->nr_frames;
@@ -507,9 +549,9 @@ static struct source *source_of(struct debuginfo *info, const struct die_source 
 		return &info->main;
 	if (dies == &info->alt.dies)
 		return &info->alt;
-	for (i = 0; i < info->main.nr_units; i++)
-		if (info->splits[i] && &info->splits[i]->source.dies == dies)
-			return &info->splits[i]->source;
+	for (i = 0; i < info->nr_split_sources; i++)
+		if (&info->split_sources[i]->dies == dies)
+			return info->split_sources[i];
 	return NULL;
 }
 

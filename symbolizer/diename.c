@@ -25,6 +25,7 @@
 struct named {
 	const char *linkage, *name;
 	struct die_place next;          /* abstract_origin, else specification */
+	uint64_t language;
 };
 
 /* Of one table, which units may share. */
@@ -172,6 +173,9 @@ static void read_values(struct die_source *source, const struct dwarf_unit *unit
 		case DW_AT_MIPS_linkage_name:
 			ret->linkage = read_string(source, unit, c, form);
 			break;
+		case DW_AT_language:
+			ret->language = form_read(c, form, implicit, unit->format).value;
+			break;
 		case DW_AT_abstract_origin:
 		case DW_AT_specification:
 			ret->next = follow(source, unit,
@@ -233,4 +237,11 @@ const char *die_name(struct die_place place)
 	struct named named;
 
 	return place.source && read_die(place, &named) ? named.name : NULL;
+}
+
+uint64_t die_language(struct die_place place)
+{
+	struct named named;
+
+	return place.source && read_die(place, &named) ? named.language : 0;
 }

@@ -54,6 +54,9 @@ size_t die_source_unit(const struct die_source *source, uint64_t die);
  */
 bool die_function_names(struct die_place place, struct die_names *ret);
 
+/* DW_AT_language of a unit's first DIE; 0: unknown. */
+uint64_t die_language(struct die_place place);
+
 /* DW_AT_name of a DIE, or NULL. */
 const char *die_name(struct die_place place);
 

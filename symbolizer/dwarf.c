@@ -209,24 +209,10 @@ static struct form_value address_of(const struct dwarf_file *file, Dwarf_Attribu
 
 /* ---- units ------------------------------------------------------------------------------- */
 
-static bool is_cplusplus(uint64_t language)
-{
-	switch (language) {
-	case 0x04: /* DW_LANG_C_plus_plus, then 11, 14, 17, 20 */
-	case 0x1a:
-	case 0x21:
-	case 0x2a:
-	case 0x2b:
-		return true;
-	}
-	return false;
-}
-
 static void take_attribute(struct dwarf_file *file, struct dwarf_unit *unit, Dwarf_Attribute a)
 {
 	Dwarf_Error err = NULL;
 	Dwarf_Half name = 0;
-	uint64_t language;
 
 	if (!done(file, dwarf_whatattr(a, &name, &err), &err))
 		return;
@@ -245,9 +231,7 @@ static void take_attribute(struct dwarf_file *file, struct dwarf_unit *unit, Dwa
 		unit->dwo_id = number_of(file, a);
 		break;
 	case DW_AT_language:
-		language = number_of(file, a);
-		unit->rust = language == DW_LANG_Rust || language == DW_LANG_Rust_old;
-		unit->cplusplus = is_cplusplus(language);
+		dwarf_unit_language(unit, number_of(file, a));
 		break;
 	case DW_AT_stmt_list:
 		unit->line = number_of(file, a);

@@ -129,9 +129,4 @@ enum {
 	DW_RLE_start_length = 0x07,
 };
 
-enum {
-	DW_LANG_Rust = 0x1c,
-	DW_LANG_Rust_old = 0x9000,      /* of rustc before 1.16 */
-};
-
 #endif

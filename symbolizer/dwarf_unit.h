@@ -58,4 +58,23 @@ struct dwarf_unit {
 	const char *dwo_name;           /* the unit is a skeleton: the rest is in that file */
 };
 
+/* Sets what a value of DW_AT_language says. */
+static inline void dwarf_unit_language(struct dwarf_unit *unit, uint64_t language)
+{
+	switch (language) {
+	case 0x04: /* C++, then of 2003, 2011, 2014, 2017, 2020 */
+	case 0x19:
+	case 0x1a:
+	case 0x21:
+	case 0x2a:
+	case 0x2b:
+		unit->cplusplus = true;
+		break;
+	case 0x1c: /* Rust */
+	case 0x9000: /* of rustc before 1.16 */
+		unit->rust = true;
+		break;
+	}
+}
+
 #endif

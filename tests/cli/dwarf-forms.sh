@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # However debug information is stored, the answers are the same: compressed in each way, in a file
-# of its own, found by link or build id, with what is common taken out by dwz, split into .dwo files.
+# of its own, found by link or build id, with what is common taken out by dwz, split into .dwo files, those in a package.
 driver=$TESTS/../build/programs/sym_driver
-source=$TESTS/programs/inlined.cpp
+sources="$TESTS/programs/inlined.cpp second.cpp"
 link='-O2 -std=c++17 -Wl,--build-id=sha1'
 
 id_of() { readelf -n "$1" 2>/dev/null | sed -n 's/.*Build ID: //p'; }
@@ -68,10 +68,25 @@ common() {
 	same dwz2 --debug-dir "$WORK/ids"
 }
 
+cat >second.cpp <<'END'
+namespace second {
+struct scale { int k; __attribute__((always_inline)) int of(int v) { return v * k; } };
+int __attribute__((noinline)) sum(int n, int k)
+{
+	scale s{k};
+	int all = 0;
+	for (int i = 0; i < n; i++)
+		all += s.of(i) ^ all;
+	return all;
+}
+}
+int second_main(int n) { return second::sum(n, 3); }
+END
+
 for kind in 'g++ -gdwarf-5' 'g++ -gdwarf-4' 'g++ -gdwarf-5 -gdwarf64' 'clang++ -gdwarf-5' 'clang++ -gdwarf-4'; do
 	rm -rf ids ./*.dwo
 	# shellcheck disable=SC2086 # options
-	$kind $link -o plain "$source" || fail "$kind"
+	$kind $link -o plain $sources || fail "$kind"
 	# shellcheck disable=SC2094 # a function and a file
 	addresses plain >addresses
 	ask plain >plain.out
@@ -84,9 +99,17 @@ for kind in 'g++ -gdwarf-5' 'g++ -gdwarf-4' 'g++ -gdwarf-5 -gdwarf64' 'clang++ -
 	*) if command -v dwz >/dev/null; then common; fi ;;
 	esac
 	# shellcheck disable=SC2086
-	$kind $link -gsplit-dwarf -o split "$source" || fail "$kind -gsplit-dwarf"
+	$kind $link -gsplit-dwarf -o split $sources || fail "$kind -gsplit-dwarf"
 	same split
-	rm ./*.dwo # lines are in the program itself
+	# llvm-dwp 14 does not come to an end with some of what gcc writes
+	if [ "$kind" != 'g++ -gdwarf-5' ] && command -v llvm-dwp >/dev/null; then
+		timeout 60 llvm-dwp -e split -o split.dwp || fail "$kind: llvm-dwp"
+		mkdir kept
+		mv ./*.dwo kept
+		same split
+		rm -r split.dwp kept
+	fi
+	rm -f ./*.dwo # lines are in the program itself
 	ask split | cut -d: -f2 | sort -u | wc -l >lines
 	[ "$(cat lines)" -gt 5 ] || fail "$kind: no lines without .dwo"
 done
