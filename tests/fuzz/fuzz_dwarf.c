@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fuzz_dwarf.c - an ELF file with debug information that may be anything: sections (compressed
- * ones too), units, ranges, lines, functions, names, as a look-up goes through them.
+ * ones too), units, ranges, lines, functions, names, as a look-up goes through them; or a .dwp.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -12,8 +12,12 @@
 #include "symbolizer/debugfile.h"
 #include "symbolizer/debuginfo.h"
 #include "symbolizer/elf.h"
+#include "symbolizer/dwarf_unit.h"
 #include "symbolizer/funcname.h"
+#include "symbolizer/section.h"
+#include "symbolizer/split.h"
 #include "symbolizer/strings.h"
+#include "symbolizer/timelimit.h"
 #include "util/error.h"
 
 #define LIMIT_NS UINT64_C(200000000)
@@ -38,6 +42,25 @@ static void look_up(struct debuginfo *info, struct function_names *names, struct
 		if (i + 1 < nr && !frames[i].inlined)
 			abort();
 	}
+}
+
+/* The same file as a package of split DWARF. */
+static void read_package(struct elf_file *elf)
+{
+	struct time_limit limit = {.left_ns = LIMIT_NS};
+	struct dwarf_sections sections;
+	struct dwarf_unit *units;
+	size_t nr;
+
+	dwarf_sections_init(&sections, elf, &limit, true);
+	nr = package_units(&sections, &units);
+	for (size_t i = 0; i < nr; i++)
+		if (units[i].offset >= units[i].die || units[i].die > units[i].end ||
+		    units[i].end > dwarf_section(&sections, DWARF_INFO).len ||
+		    (i && units[i].offset < units[i - 1].offset))
+			abort();
+	free(units);
+	dwarf_sections_release(&sections);
 }
 
 void fuzz_one(const uint8_t *data, size_t len)
@@ -65,6 +88,7 @@ void fuzz_one(const uint8_t *data, size_t len)
 		}
 	}
 	debuginfo_close(info);
+	read_package(&elf);
 	if (cache.units || cache.bytes)
 		abort();
 	function_names_release(&names);
