@@ -32,6 +32,7 @@ enum report_unit {
 	UNIT_SHARE, /* percent of the same member of totals */
 	UNIT_AGO, /* seconds as a duration */
 	UNIT_CHAIN, /* callers of the stack; path is that of the stack */
+	UNIT_CLASS, /* class of the row, and where it is made; the same */
 	UNIT_OK, /* true: "ok", false: "damaged" */
 };
 

@@ -22,7 +22,7 @@
 
 static bool is_number(enum report_unit unit)
 {
-	return unit != UNIT_TEXT && unit != UNIT_CHAIN && unit != UNIT_OK;
+	return unit != UNIT_TEXT && unit != UNIT_CHAIN && unit != UNIT_CLASS && unit != UNIT_OK;
 }
 
 static char *signed_text(double value, int decimals)
@@ -48,6 +48,30 @@ static char *chain_cell(const struct report *r, const json_t *row, const json_t 
 	return cell;
 }
 
+/*
+ * "Visitor at open_visitor <- serve"; where the class says no more than that somebody called malloc,
+ * "malloc in cache_insert <- serve".
+ */
+static char *class_cell(const struct report *r, const json_t *row, const json_t *stack,
+			size_t width)
+{
+	static const char nameless[] = "malloc in ";
+	const char *class = json_string_value(json_object_get(row, "class"));
+	bool named = class && strncmp(class, nameless, strlen(nameless));
+	char *head = named ? xasprintf("%s at ", class) : xstrdup(nameless);
+	size_t len = strlen(head);
+	char *chain = chain_cell(r, row, stack, width > len + MIN_LAST ? width - len : width), *cell;
+
+	/* the name of a class may be so long that nothing else has room */
+	if (named && width && len + strlen(chain) > width)
+		cell = text_elided(class, width);
+	else
+		cell = xasprintf("%s%s", head, chain);
+	free(chain);
+	free(head);
+	return cell;
+}
+
 /* Text of a cell; width only for the last column. Caller frees. */
 static char *cell_text(const struct report *r, const struct report_column *c, const json_t *row,
 		       size_t width)
@@ -58,7 +82,9 @@ static char *cell_text(const struct report *r, const struct report_column *c, co
 
 	if (c->unit == UNIT_CHAIN && json_array_size(value))
 		return chain_cell(r, row, value, width);
-	if (c->unit == UNIT_CHAIN) /* a group that is not of stacks, or without one: its key */
+	if (c->unit == UNIT_CLASS && json_array_size(value))
+		return class_cell(r, row, value, width);
+	if (c->unit == UNIT_CHAIN || c->unit == UNIT_CLASS) /* a group that is not of stacks, or without one: its key */
 		return text_elided(json_string_value(json_object_get(row, "key")), width);
 	if (!value || json_is_null(value))
 		return xstrdup("");

@@ -374,7 +374,6 @@ static void build_init(struct build *w, struct diff *d, struct names *const name
 	memset(w, 0, sizeof(*w));
 	w->diff = d;
 	w->by_thread = options->group.by == GROUP_THREAD;
-	w->by_class = options->group.by == GROUP_CLASS;
 	w->contents = grouping_new(&by_content);
 	w->ignore = options->ignore;
 	if (w->ignore)
@@ -389,6 +388,7 @@ static void build_init(struct build *w, struct diff *d, struct names *const name
 		grouping_add(d->grouping, names[i]);
 		grouping_add(w->contents, names[i]);
 	}
+	w->by_class = options->group.by == GROUP_CLASS && !grouping_by_stack(d->grouping);
 	if (grouping_by_stack(d->grouping)) {
 		size_t nr = w->snapshots[0]->nr_stacks + 1;
 

@@ -209,7 +209,9 @@ static uint32_t intern(struct grouping *g, const void *bytes, size_t len, char *
 	i->group = (uint32_t)g->nr_bases;
 	HASH_ADD_KEYPTR(hh, g->identities, i->bytes, len, i);
 	g->bases = xgrow(g->bases, &g->alloc_bases, g->nr_bases + 1, sizeof(*g->bases));
-	g->bases[g->nr_bases] = (struct group){.key = key, .zone = zone ? xstrdup(zone) : NULL};
+	g->bases[g->nr_bases] = (struct group){.key = key,
+					       .zone = zone ? xstrdup(zone) : NULL,
+					       .is_class = g->options.by == GROUP_CLASS};
 	return (uint32_t)g->nr_bases++;
 }
 
@@ -257,6 +259,8 @@ static char *stack_key(const struct grouping *g, const struct side *side, uint32
 		return xasprintf("%016" PRIx64 "%016" PRIx64,
 				 side->nodes[s->stacks[stack].node].high64,
 				 side->nodes[s->stacks[stack].node].low64);
+	case GROUP_CLASS:
+		return xstrdup(names_class(side->names, &(struct snap_block){.stack = stack}));
 	case GROUP_FUNCTION:
 		return stack ? frame_label(names_site(side->names, stack)) : xstrdup("(no stack)");
 	case GROUP_FILE:
@@ -319,25 +323,25 @@ static uint32_t base_of_age(struct grouping *g, const struct snap_block *b)
 	return g->ages[k];
 }
 
+/* The class of a block with a class word, which may still be that of its stack. */
 static uint32_t base_of_class(struct grouping *g, struct side *side, const struct snap_block *b)
 {
-	const char *class = names_class(side->names, b), *zone;
 	struct word_group *word = &side->words[b->class_word];
-	uint32_t *known = b->class_word ? &word->group : &side->stacks[b->stack];
+	const char *class, *zone;
 	char *identity;
 
-	/* with a word the class may still be that of the stack, and zones are those of stacks */
-	if (b->class_word
-		    ? word->class == class && !g->options.split_zones && !g->bases[word->group].zone
-		    : *known != NO_GROUP)
-		return *known;
+	if (!b->class_word)
+		return base_of_stack(g, side, b->stack);
+	class = names_class(side->names, b);
+	/* zones are those of stacks: only where it has none already can this one change nothing */
+	if (word->class == class && !g->options.split_zones && !g->bases[word->group].zone)
+		return word->group;
 	zone = names_zone(side->names, b->stack);
 	identity = xasprintf("%s\n%s", g->options.split_zones ? zone : "", class);
-	*known = intern(g, identity, strlen(identity), xstrdup(class), zone);
-	g->bases[*known].is_class = true;
-	word->class = b->class_word ? class : NULL;
+	word->group = intern(g, identity, strlen(identity), xstrdup(class), zone);
+	word->class = class;
 	free(identity);
-	return *known;
+	return word->group;
 }
 
 static uint32_t base_of(struct grouping *g, struct side *side, const struct snap_block *b)
@@ -407,8 +411,12 @@ uint32_t grouping_of_stack(struct grouping *g, uint32_t side, uint32_t stack)
 
 bool grouping_by_stack(const struct grouping *g)
 {
-	return !g->sized && g->options.by != GROUP_THREAD && g->options.by != GROUP_AGE &&
-	       g->options.by != GROUP_CLASS;
+	/* no object was found where no word is known: all classes are those of stacks then */
+	for (uint32_t k = 0; g->options.by == GROUP_CLASS && k < g->nr_sides; k++) {
+		if (names_snapshot(g->sides[k].names)->nr_class_words > 1)
+			return false;
+	}
+	return !g->sized && g->options.by != GROUP_THREAD && g->options.by != GROUP_AGE;
 }
 
 size_t grouping_count(const struct grouping *g)

@@ -65,7 +65,7 @@ uint32_t grouping_of(struct grouping *grouping, uint32_t side, const struct snap
 /* Number of the group of a stack; only where grouping_by_stack(). */
 uint32_t grouping_of_stack(struct grouping *grouping, uint32_t side, uint32_t stack);
 
-/* Whether the stack alone decides about the group. */
+/* Whether the stack alone decides about the group; ask after the last grouping_add(). */
 bool grouping_by_stack(const struct grouping *grouping);
 
 size_t grouping_count(const struct grouping *grouping);

@@ -154,7 +154,8 @@ void heap_build(struct heap *ret, struct names *names, const struct filter *filt
 	sums.to_ms = s->taken_ms > sums.from_ms ? s->taken_ms : sums.from_ms + 1;
 	sums.stack_bytes = xcalloc(s->nr_stacks + 1, sizeof(uint64_t));
 	sums.stack_count = xcalloc(s->nr_stacks + 1, sizeof(uint64_t));
-	sums.by_class = options->by == GROUP_CLASS && !options->split_sizes;
+	sums.by_class = options->by == GROUP_CLASS && !options->split_sizes &&
+			!grouping_by_stack(ret->grouping);
 	filter_side_init(&side, filter, names, options->now_ms);
 	for (size_t i = 0; i < s->nr_blocks; i++) {
 		if (filter_passes(&side, &s->blocks[i]))

@@ -186,8 +186,6 @@ static size_t columns_of(struct report_column columns[static 8], const struct ow
 	nr += more / sizeof(columns[0]);
 	columns[nr++] = (struct report_column){"AFTER", "bytes.after", UNIT_BYTES, false};
 	columns[nr++] = *view_group_column(by);
-	if (by == GROUP_CLASS)
-		columns[nr++] = *view_group_column(GROUP_SITE);
 	return nr;
 }
 
@@ -331,6 +329,7 @@ static int run(int argc, char **argv)
 	int status;
 
 	read_options_init(&o);
+	o.by = GROUP_CLASS;
 	status = read_options_parse(
 		&o, argc, argv, READ_STACKS | READ_ROWS | READ_GROUPS | READ_FILTERS | READ_KIND, own, &mine);
 	if (!status)

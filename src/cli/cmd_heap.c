@@ -132,11 +132,10 @@ static int print_groups(struct source *src, struct read_options *o, const struct
 		{"COUNT", "count", UNIT_COUNT, false},
 		{"AVG", "avg", UNIT_AVERAGE, false},
 		*view_group_column(o->by),
-		*view_group_column(GROUP_SITE),
 	};
 	struct report_view view = {
 		.columns = columns,
-		.nr_columns = sizeof(columns) / sizeof(columns[0]) - (o->by != GROUP_CLASS),
+		.nr_columns = sizeof(columns) / sizeof(columns[0]),
 		.total_key = "total",
 		.above = mine->zones ? view_zone_title : NULL,
 		.beneath = o->by == GROUP_STACK ? view_full_stack : NULL,
@@ -288,6 +287,7 @@ static int run(int argc, char **argv)
 	int status;
 
 	read_options_init(&o);
+	o.by = GROUP_CLASS;
 	status = read_options_parse(
 		&o, argc, argv, READ_STACKS | READ_ROWS | READ_GROUPS | READ_FILTERS | READ_KIND, own, &mine);
 	if (!status)

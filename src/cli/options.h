@@ -73,8 +73,9 @@ enum read_takes {
 	"  --raw-names          do not demangle names of functions\n"
 #define READ_HELP_ROWS "  -n N|all             rows to print (20)\n"
 #define READ_HELP_BY                                                                               \
-	"  --by WHAT            group by site (default), class, stack, function, file, module,\n"   \
-	"                       zone, thread, size or age\n"
+	"  --by WHAT            group by class, site, stack, function, file, module, zone, thread,\n" \
+	"                       size or age; heap and diff by class where nothing is said, trend\n" \
+	"                       by site\n"
 #define READ_HELP_KIND                                                                     \
 	"  --kind KIND          malloc (default), mapping (what the program itself mapped) or all\n"
 #define READ_HELP_FILTERS                                                             \

@@ -45,21 +45,35 @@ static bool grew(const struct diff_sums *s)
 	return bytes_more(s) > 0 || s->after.count > s->before.count;
 }
 
-/* "; most in KEY, +1200" for the row that grew most, or "". Stacks go by their site. */
+/* What a row is called: stacks go by their site, and with a class it is said where it is made. */
+static char *row_label(const struct diff *d, const struct diff_row *row,
+		       struct names *const names[2], enum group_by by)
+{
+	const char *key = grouping_get(d->grouping, row->group)->key;
+	const struct frame *site = NULL;
+	char *place, *label;
+
+	if (by == GROUP_STACK || by == GROUP_CLASS)
+		site = names_site(names[row->side], row->stack);
+	if (by == GROUP_STACK)
+		return site ? frame_label(site) : xstrdup("(no stack)");
+	if (!site)
+		return xstrdup(key);
+	place = frame_place(site);
+	label = xasprintf("%s (%s)", key, place);
+	free(place);
+	return label;
+}
+
+/* "; most in KEY, +1200" for the row that grew most, or "". */
 static char *most_text(const struct diff *d, const struct diff_row *most,
 		       struct names *const names[2], enum group_by by)
 {
-	const struct frame *site = NULL;
 	char *label, *text;
 
 	if (!most)
 		return xstrdup("");
-	if (by == GROUP_STACK)
-		site = names_site(names[most->side], most->stack);
-	if (by == GROUP_STACK)
-		label = site ? frame_label(site) : xstrdup("(no stack)");
-	else
-		label = xstrdup(grouping_get(d->grouping, most->group)->key);
+	label = row_label(d, most, names, by);
 	text = xasprintf("; most in %s, %+" PRId64, label, bytes_more(&most->sums));
 	free(label);
 	return text;

@@ -16,7 +16,7 @@
 static const struct report_column last_columns[] = {
 	[GROUP_SITE] = {"SITE", "stack", UNIT_CHAIN, false},
 	[GROUP_STACK] = {"STACK", "stack", UNIT_CHAIN, false},
-	[GROUP_CLASS] = {"CLASS", "key", UNIT_TEXT, false},
+	[GROUP_CLASS] = {"CLASS", "stack", UNIT_CLASS, false},
 	[GROUP_FUNCTION] = {"FUNCTION", "key", UNIT_TEXT, false},
 	[GROUP_FILE] = {"FILE", "key", UNIT_TEXT, false},
 	[GROUP_MODULE] = {"MODULE", "key", UNIT_TEXT, false},
