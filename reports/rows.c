@@ -175,8 +175,7 @@ json_t *rows_block(struct names *names, const struct snap_block *b)
 
 /* ---- groups ------------------------------------------------------------------------------ */
 
-/* The kind of its blocks; "all" where there are both. */
-static const char *group_kind(const struct group *group)
+const char *rows_group_kind(const struct group *group)
 {
 	if (group->kinds & 1u << KIND_MAPPING)
 		return kind_name(group->kinds & 1u << KIND_MALLOC ? KIND_ALL : KIND_MAPPING);
@@ -186,7 +185,7 @@ static const char *group_kind(const struct group *group)
 static void set_group(json_t *o, const struct group *group)
 {
 	set(o, "key", report_string(group->key));
-	set(o, "kind", json_string(group_kind(group)));
+	set(o, "kind", json_string(rows_group_kind(group)));
 	set(o, "class", group->is_class ? report_string(group->key) : json_null());
 	set(o, "zone", zone_value(group->zone));
 	if (group->has_size)

@@ -14,6 +14,7 @@
 struct diff;
 struct diff_row;
 struct diff_sums;
+struct group;
 struct heap;
 struct heap_row;
 struct ignore;
@@ -40,6 +41,9 @@ json_t *rows_diff(const struct diff *diff, const struct diff_row *row, struct na
 json_t *rows_diff_totals(const struct diff *diff, double per);
 /* What fell under the rules, in all and by rule; null without rules. */
 json_t *rows_diff_ignored(const struct diff *diff, const struct ignore *ignore);
+
+/* The kind of a group's blocks; "all" where there are both. */
+const char *rows_group_kind(const struct group *group);
 
 /* Who and when. */
 json_t *rows_target(const struct snapshot *snapshot);

@@ -107,7 +107,7 @@ json_t *rows_trend(const struct trend *t, const struct trend_row *row, struct na
 	json_t *o = json_object(), *cut;
 
 	set(o, "key", report_string(group->key));
-	set(o, "kind", json_string("malloc"));
+	set(o, "kind", json_string(rows_group_kind(group)));
 	set(o, "class", group->is_class ? report_string(group->key) : json_null());
 	set(o, "zone", group->zone && *group->zone ? report_string(group->zone) : json_null());
 	set_growth(o, t, row);

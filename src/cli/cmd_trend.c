@@ -215,7 +215,7 @@ static int add_blocks(struct job *job, struct hs_error *err)
 			add_blocks_of(job, i, job->latest);
 			continue;
 		}
-		ret = sample_open(sample, &s, err);
+		ret = sample_open(sample, job->samples.kind, &s, err);
 		if (ret)
 			return ret;
 		add_blocks_of(job, i, s);
@@ -235,21 +235,28 @@ static void add_latest(struct job *job)
 	series_map_release(&map);
 }
 
+/* The totals of stacks are those of malloc, and know nothing of single blocks. */
+static bool need_blocks(const struct read_options *o)
+{
+	struct group_options by = {o->by, false, false, 0};
+
+	return o->kind != KIND_MALLOC || trend_needs_blocks(&by, &o->filter);
+}
+
 static int read_all(struct job *job, const struct trend_options *mine,
 		    struct symbolizer *symbolizer, struct hs_error *err)
 {
 	struct read_options *o = job->options;
-	struct group_options by = {o->by, false, false, 0};
-	bool need_blocks = trend_needs_blocks(&by, &o->filter);
 	struct series_map map;
 	int ret;
 
 	progress_start();
-	ret = samples_find(&job->samples, o->operands, o->nr_operands, need_blocks, err);
+	ret = samples_find(&job->samples, o->operands, o->nr_operands, need_blocks(o), o->kind,
+			   err);
 	if (!ret)
 		ret = samples_series(&job->samples, &job->series, &job->latest_sample, err);
 	if (!ret && job->latest_sample)
-		ret = sample_open(job->latest_sample, &job->latest, err);
+		ret = sample_open(job->latest_sample, o->kind, &job->latest, err);
 	if (ret)
 		return ret;
 	if (job->latest) {
@@ -267,7 +274,7 @@ static int read_all(struct job *job, const struct trend_options *mine,
 static int run_job(struct job *job, const struct trend_options *mine, struct symbolizer *symbolizer,
 		   struct hs_error *err)
 {
-	struct group_options by = {job->options->by, false, false, 0};
+	struct group_options by;
 	int ret = read_all(job, mine, symbolizer, err);
 
 	if (ret)
@@ -275,7 +282,7 @@ static int run_job(struct job *job, const struct trend_options *mine, struct sym
 	by = groups_of(job);
 	source_name(&job->all, job->series.all, symbolizer);
 	trend_init(&job->trend, &job->series, job->all.names, &job->options->filter, &by);
-	if (trend_needs_blocks(&by, &job->options->filter))
+	if (need_blocks(job->options))
 		ret = add_blocks(job, err);
 	else
 		trend_add_series(&job->trend);
@@ -308,8 +315,10 @@ static int run(int argc, char **argv)
 
 	read_options_init(&o);
 	series_init(&job.series);
-	status = read_options_parse(
-		&o, argc, argv, READ_STACKS | READ_ROWS | READ_GROUPS | READ_FILTERS, own, &mine);
+	status =
+		read_options_parse(&o, argc, argv,
+				   READ_STACKS | READ_ROWS | READ_GROUPS | READ_FILTERS | READ_KIND,
+				   own, &mine);
 	if (!status && !o.nr_operands)
 		status = say("SNAPSHOT... or DIR is missing; 'heapstory trend --help' shows how it "
 			     "is used");

@@ -77,10 +77,12 @@ static int add_snapshot(struct samples *s, const char *path, bool of_folder, str
 	sample->path = xstrdup(path);
 	sample->name = xstrdup(path_basename(path));
 	sample->at_exit = of_folder && !strcmp(sample->name, EXIT_NAME);
-	if (is_store)
-		sample->snapshot = snapshot;
-	else
+	if (!is_store) {
 		snapshot_free(snapshot);
+		return 0;
+	}
+	kind_choose(snapshot, s->kind);
+	sample->snapshot = snapshot;
 	return 0;
 }
 
@@ -297,11 +299,12 @@ static void keep_so_many(struct samples *s)
 }
 
 int samples_find(struct samples *ret, const char *const *operands, size_t nr, bool need_blocks,
-		 struct hs_error *err)
+		 enum block_kind kind, struct hs_error *err)
 {
 	int status = 0;
 
 	memset(ret, 0, sizeof(*ret));
+	ret->kind = kind;
 	for (size_t i = 0; i < nr && !status; i++)
 		status = add_operand(ret, operands[i], need_blocks, err);
 	if (status)
@@ -323,14 +326,19 @@ int samples_find(struct samples *ret, const char *const *operands, size_t nr, bo
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-int sample_open(struct sample *s, struct snapshot **ret, struct hs_error *err)
+int sample_open(struct sample *s, enum block_kind kind, struct snapshot **ret, struct hs_error *err)
 {
+	int status;
+
 	if (s->snapshot) {
 		*ret = s->snapshot;
 		s->snapshot = NULL;
 		return 0;
 	}
-	return snapshot_open(s->path, ret, err);
+	status = snapshot_open(s->path, ret, err);
+	if (!status)
+		kind_choose(*ret, kind);
+	return status;
 }
 
 /* The state of a section, with the series' numbers of its nodes; NULL: not begun. */
@@ -403,22 +411,21 @@ static void cursors_free(struct section_cursor *cursors, size_t nr)
 	free(cursors);
 }
 
-static int add_sample(struct series *series, struct sample *sample, struct hs_error *err)
+static int add_sample(struct series *series, struct sample *sample, enum block_kind kind,
+		      struct hs_error *err)
 {
-	struct snapshot *snapshot;
-	int ret;
+	struct snapshot *snapshot = sample->snapshot;
+	int ret = 0;
 
-	if (sample->snapshot) { /* still needed: for its blocks */
-		series_describe(series, sample->snapshot);
-		series_add(series, sample->snapshot);
-		return 0;
-	}
-	ret = snapshot_open_totals(sample->path, &snapshot, err);
+	if (!snapshot) /* totals are those of malloc */
+		ret = kind == KIND_MALLOC ? snapshot_open_totals(sample->path, &snapshot, err)
+					  : sample_open(sample, kind, &snapshot, err);
 	if (ret)
 		return ret;
 	series_describe(series, snapshot);
 	series_add(series, snapshot);
-	snapshot_free(snapshot);
+	if (snapshot != sample->snapshot) /* else it is still needed for its blocks */
+		snapshot_free(snapshot);
 	return 0;
 }
 
@@ -437,7 +444,7 @@ int samples_series(struct samples *s, struct series *series, struct sample **ret
 		if (sample->path)
 			*ret_latest = sample;
 		if (sample->log == NO_LOG)
-			status = add_sample(series, sample, err);
+			status = add_sample(series, sample, s->kind, err);
 		else
 			add_line(series, &cursors[sample->log][sample->section],
 				 &s->logs[sample->log].sections[sample->section], sample->line);

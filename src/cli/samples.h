@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/kind.h"
 #include "analysis/series.h"
 #include "cli/timeline_log.h"
 
@@ -40,6 +41,7 @@ struct sample {
 };
 
 struct samples {
+	enum block_kind kind; /* of the blocks that it is about */
 	struct sample *samples; /* by time */
 	size_t nr, alloc;
 	struct timeline_log *logs;
@@ -53,11 +55,12 @@ struct samples {
  * there are fewer than three. The caller releases *ret in any case.
  */
 int samples_find(struct samples *ret, const char *const *operands, size_t nr, bool need_blocks,
-		 struct hs_error *err);
+		 enum block_kind kind, struct hs_error *err);
 void samples_release(struct samples *samples);
 
 /* Opens the snapshot of a sample that has a path, once. Caller frees *ret. */
-int sample_open(struct sample *sample, struct snapshot **ret, struct hs_error *err);
+int sample_open(struct sample *sample, enum block_kind kind, struct snapshot **ret,
+		struct hs_error *err);
 
 /* Fills the series, one sample after the other; *ret_latest: the last that has a snapshot. */
 int samples_series(struct samples *samples, struct series *series, struct sample **ret_latest,

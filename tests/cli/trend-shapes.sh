@@ -45,6 +45,12 @@ if j["totals"]["growing"] != 3: print(j["totals"])
 for row in j["rows"]:
     if sum(s["bytes"] for s in row["survivors"]) != row["bytes"][-1]: print(row["key"], row["survivors"], row["bytes"][-1])
 END
+# mappings, and both
+heapstory trend out --kind mapping -n all --json >mapping.json
+check_json mapping.json '[(r["key"].split()[0], r["kind"], r["shape"], r["confidence"]) for r in j["rows"]] == [("map_pages", "mapping", "linear", "high")]' \
+	'j["rows"][0]["bytes"] == [65536 * i for i in range(1, 25)]'
+heapstory trend out --kind all -n all --json >both.json
+check_json both.json '{r["key"].split()[0] for r in j["rows"] if r["grows"]} == {"map_pages", "leak_handle", "append_list", "append_log"}'
 # a run by itself: the snapshots, and what the timeline has of them when most are gone
 heapstory run -o run --every 50ms -- "$PROGRAMS/trends" 40 </dev/null >/dev/null || fail "run ended with $?"
 mkdir files half

@@ -11,11 +11,13 @@
  *   append_list  the same to a buffer that grows by an eighth
  *   jitter       between 1 and 40 blocks of 500 bytes, at random
  *   shrink_pool  2000 blocks of 32 bytes at the start, 20 go in each period
+ *   map_pages    64 KiB a period by mmap, lost
  * Before each mark it prints LEAKED and LOGGED, bytes of the third and fifth so far.
  */
 #include "mark.h"
 
 #include <stdint.h>
+#include <sys/mman.h>
 
 struct buffer {
 	char *bytes;
@@ -102,6 +104,11 @@ NOINLINE void load_pool(void)
 		pool[nr_pool] = malloc(32);
 }
 
+NOINLINE void map_pages(void)
+{
+	sink = mmap(NULL, 65536, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
 static void period(void)
 {
 	for (int i = 0; i < 25; i++)
@@ -111,6 +118,7 @@ static void period(void)
 	append_log();
 	append_list();
 	jitter();
+	map_pages();
 	for (int i = 0; i < 20 && nr_pool; i++)
 		free(pool[--nr_pool]);
 	usleep(60000);

@@ -253,7 +253,7 @@ static void test_series(void **state)
 	make_timeline(0, truths);
 	series_init(&of_timeline);
 	series_init(&of_snapshots);
-	if (samples_find(&samples, folder, 1, false, &err))
+	if (samples_find(&samples, folder, 1, false, KIND_MALLOC, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(samples.nr + samples.nr_left_out, NR_SNAPSHOTS);
 	assert_int_equal(samples_series(&samples, &of_timeline, &latest, &err), 0);
