@@ -86,25 +86,6 @@ uint64_t cursor_varint_slow(struct cursor *c)
 	return 0;
 }
 
-int64_t cursor_signed(struct cursor *c)
-{
-	uint64_t value = cursor_varint(c);
-
-	return (int64_t)((value >> 1) ^ (value & 1 ? UINT64_MAX : 0));
-}
-
-uint64_t cursor_varint_max(struct cursor *c, uint64_t max)
-{
-	size_t start = c->pos;
-	uint64_t value = cursor_varint(c);
-
-	if (value > max) {
-		cursor_fail(c, start, "number out of range");
-		return 0;
-	}
-	return value;
-}
-
 uint32_t cursor_varint32(struct cursor *c)
 {
 	return (uint32_t)cursor_varint_max(c, UINT32_MAX);

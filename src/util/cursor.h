@@ -40,9 +40,9 @@ uint32_t cursor_u32(struct cursor *c);
 uint64_t cursor_u64(struct cursor *c);
 /* The counterparts of buffer_add_varint() and so on; overlong or over 64 bits is malformed. */
 uint64_t cursor_varint_slow(struct cursor *c);
-int64_t cursor_signed(struct cursor *c);
+static inline int64_t cursor_signed(struct cursor *c);
 /* A varint that must be at most `max`. */
-uint64_t cursor_varint_max(struct cursor *c, uint64_t max);
+static inline uint64_t cursor_varint_max(struct cursor *c, uint64_t max);
 uint32_t cursor_varint32(struct cursor *c);
 /* The next len bytes, borrowed from the data; NULL if there are not so many. */
 const uint8_t *cursor_bytes(struct cursor *c, size_t len);
@@ -51,11 +51,40 @@ char *cursor_string(struct cursor *c, size_t max);
 /* Bad unless everything has been read. */
 void cursor_end(struct cursor *c);
 
+/* Columns of millions of blocks are read by these: mostly numbers of one byte or two. */
 static inline uint64_t cursor_varint(struct cursor *c)
 {
-	if (c->pos < c->len && !c->bad && c->data[c->pos] < 0x80)
-		return c->data[c->pos++];
+	const uint8_t *p = c->data + c->pos;
+	size_t left = c->bad ? 0 : c->len - c->pos;
+
+	if (left && p[0] < 0x80) {
+		c->pos++;
+		return p[0];
+	}
+	if (left > 1 && p[1] && p[1] < 0x80) {
+		c->pos += 2;
+		return (p[0] & 0x7fu) | (uint64_t)p[1] << 7;
+	}
 	return cursor_varint_slow(c);
+}
+
+static inline int64_t cursor_signed(struct cursor *c)
+{
+	uint64_t value = cursor_varint(c);
+
+	return (int64_t)((value >> 1) ^ (value & 1 ? UINT64_MAX : 0));
+}
+
+static inline uint64_t cursor_varint_max(struct cursor *c, uint64_t max)
+{
+	size_t start = c->pos;
+	uint64_t value = cursor_varint(c);
+
+	if (value > max) {
+		cursor_fail(c, start, "number out of range");
+		return 0;
+	}
+	return value;
 }
 
 #endif

@@ -85,7 +85,7 @@ static struct snapshot *new_snapshot(size_t nr)
 			.stack = (uint32_t)random_below(NR_STACKS),
 			.thread = (uint32_t)random_below(NR_THREADS),
 			.lineage = random_below(3) ? 0 : 1 + (uint32_t)random_below(nr),
-			.family = (uint16_t)random_below(HS_NR_FAMILIES),
+			.family = (uint16_t)random_below(HS_FAMILY_MMAP),
 			.flags = random_below(50) ? 0 : SNAP_BLOCK_IN_FLIGHT,
 		};
 		b->usable = b->size + random_below(20);
@@ -328,7 +328,7 @@ static void test_wrong_inside(void **unused)
 	s->blocks[4000].lineage = 5001;
 	refused(s, "block 4000 has lineage 5001");
 	s->blocks[4000] = saved;
-	s->blocks[4000].family = HS_NR_FAMILIES;
+	s->blocks[4000].family = HS_FAMILY_MMAP;
 	refused(s, "block 4000 has family");
 	s->blocks[4000] = saved;
 	s->stacks[1].live_bytes++;
