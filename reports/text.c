@@ -49,19 +49,26 @@ static char *chain_cell(const struct report *r, const json_t *row, const json_t 
 }
 
 /*
- * "Visitor at open_visitor <- serve"; where the class says no more than that somebody called malloc,
+ * "Visitor at open_visitor <- serve"; where the class says no more than who called malloc or mmap,
  * "malloc in cache_insert <- serve".
  */
 static char *class_cell(const struct report *r, const json_t *row, const json_t *stack,
 			size_t width)
 {
-	static const char nameless[] = "malloc in ";
+	static const char *const callers[] = {"malloc in ", "mapping in "};
 	const char *class = json_string_value(json_object_get(row, "class"));
-	bool named = class && strncmp(class, nameless, strlen(nameless));
-	char *head = named ? xasprintf("%s at ", class) : xstrdup(nameless);
-	size_t len = strlen(head);
-	char *chain = chain_cell(r, row, stack, width > len + MIN_LAST ? width - len : width), *cell;
+	char *head = NULL, *chain, *cell;
+	bool named;
+	size_t len;
 
+	for (size_t i = 0; class && i < 2; i++) {
+		if (!strncmp(class, callers[i], strlen(callers[i])))
+			head = xstrdup(callers[i]);
+	}
+	named = !head;
+	head = head ? head : xasprintf("%s at ", class ? class : "?");
+	len = strlen(head);
+	chain = chain_cell(r, row, stack, width > len + MIN_LAST ? width - len : width);
 	/* the name of a class may be so long that nothing else has room */
 	if (named && width && len + strlen(chain) > width)
 		cell = text_elided(class, width);

@@ -13,6 +13,7 @@
 #include <uthash.h>
 #include <xxhash.h>
 
+#include "analysis/kind.h"
 #include "analysis/names.h"
 #include "analysis/snapshot.h"
 #include "util/alloc.h"
@@ -323,14 +324,14 @@ static uint32_t base_of_age(struct grouping *g, const struct snap_block *b)
 	return g->ages[k];
 }
 
-/* The class of a block with a class word, which may still be that of its stack. */
+/* Of a block with a class word the class may still be that of its stack; of a mapping it is not. */
 static uint32_t base_of_class(struct grouping *g, struct side *side, const struct snap_block *b)
 {
 	struct word_group *word = &side->words[b->class_word];
 	const char *class, *zone;
 	char *identity;
 
-	if (!b->class_word)
+	if (!b->class_word && kind_of(b) == KIND_MALLOC)
 		return base_of_stack(g, side, b->stack);
 	class = names_class(side->names, b);
 	/* zones are those of stacks: only where it has none already can this one change nothing */
@@ -413,7 +414,9 @@ bool grouping_by_stack(const struct grouping *g)
 {
 	/* no object was found where no word is known: all classes are those of stacks then */
 	for (uint32_t k = 0; g->options.by == GROUP_CLASS && k < g->nr_sides; k++) {
-		if (names_snapshot(g->sides[k].names)->nr_class_words > 1)
+		const struct snapshot *s = names_snapshot(g->sides[k].names);
+
+		if (s->nr_class_words > 1 || s->kind != KIND_MALLOC)
 			return false;
 	}
 	return !g->sized && g->options.by != GROUP_THREAD && g->options.by != GROUP_AGE;
