@@ -288,7 +288,7 @@ static uint64_t pack_records(struct hs_record *records, uint64_t count)
 }
 
 /*
- * Takes out the records of blocks that are freed already (hs_thread.pending_nr). Their stacks'
+ * Takes out the records of blocks that are freed already (hs_thread.pending). Their stacks'
  * totals still count them.
  */
 static void clear_pending(struct take *t)
@@ -298,20 +298,21 @@ static void clear_pending(struct take *t)
 	const char *why;
 	struct parsed p;
 
-	for (uint64_t i = 0; i < threads->count; i++) {
-		const struct hs_thread *slot = (struct hs_thread *)threads->data + i;
+	for (uint64_t i = 0; i < threads->count * HS_NR_PENDING; i++) {
+		uint32_t nr = ((struct hs_thread *)threads->data)[i / HS_NR_PENDING]
+				      .pending[i % HS_NR_PENDING];
 		struct hs_record *r;
 
-		if (!slot->pending_nr)
+		if (!nr)
 			continue;
-		if (slot->pending_nr >= records->count) {
+		if (nr >= records->count) {
 			snap_finding(t->findings, HS_ARRAY_THREADS,
 				     "slot %" PRIu64 " has record %u pending, expected less than "
 						     "%" PRIu64,
-				     i, slot->pending_nr, records->count);
+				     i / HS_NR_PENDING, nr, records->count);
 			continue;
 		}
-		r = (struct hs_record *)records->data + slot->pending_nr;
+		r = (struct hs_record *)records->data + nr;
 		if (r->word && parse(t, r, &p, &why)) {
 			t->dropped[p.block.stack].count++;
 			t->dropped[p.block.stack].bytes += p.block.size;

@@ -512,10 +512,12 @@ enum hs_op {
  * thread that made the block does this to it; another one that frees or resizes the block makes
  * its record busy before it looks, so that the two never meet.
  *
- * A block that was freed may keep its record until the next event of its thread: by then the
- * record has come into the cache. Until then its number is `pending_nr`: a record with that
- * number that is still committed is dead, though its stack's totals still count it.
+ * A block that was freed may keep its record for some more events of its thread: by then the record
+ * has come into the cache. Until then its number is in `pending`: a record with such a number that
+ * is still committed is dead, though its stack's totals still count it.
  */
+#define HS_NR_PENDING 8u
+
 struct hs_thread {
 	uint32_t in;                    /* 1: the thread is changing the table */
 	uint32_t state;                 /* enum hs_thread_state */
@@ -531,9 +533,10 @@ struct hs_thread {
 	int64_t unflushed_bytes, unflushed_count; /* live change not yet in the header */
 	char name[16];                  /* of the thread when it was first seen */
 	uint32_t born_tick;             /* when it took the slot, units of HS_TICK_MS */
-	uint32_t pending_nr;            /* record of a block that is freed already, see above; 0: none */
+	uint32_t pad;
 	uint64_t nr_inferred;           /* steps of growth by copying that were found in this slot */
-	uint64_t pad2[16];
+	uint32_t pending[HS_NR_PENDING]; /* records of blocks that are freed already, 0: none */
+	uint64_t pad2[12];
 };
 _Static_assert(sizeof(struct hs_thread) == 256, "format");
 

@@ -120,7 +120,6 @@ static inline struct hs_record take_out(struct thread *t, uint32_t nr, bool temp
 	stack_block_changed(copy.word & HS_RECORD_ADDRESS, size_of(&copy));
 	begin_op(t, HS_OP_DEATH, copy.stack, 0);
 	__atomic_store_n(&r->word, 0, __ATOMIC_RELEASE);
-	__atomic_store_n(&t->slot->pending_nr, 0, __ATOMIC_RELEASE);
 	totals_death(t, copy.stack, size_of(&copy), temporary);
 	return copy;
 }
@@ -200,35 +199,65 @@ static __attribute__((noinline)) bool hand_down(struct thread *t, uint32_t *slot
 
 /* ---- births and deaths ---- */
 
+/* Ends the block whose death waits at this place. */
+static void end_pending(struct thread *t, uint32_t place)
+{
+	uint32_t nr = t->slot->pending[place];
+
+	end_record(t, nr, t->pending_temporary >> place & 1);
+	__atomic_store_n(&t->slot->pending[place], 0, __ATOMIC_RELEASE);
+}
+
 void record_settle(struct thread *t)
 {
-	if (t->slot->pending_nr)
-		end_record(t, t->slot->pending_nr, t->pending_temporary);
+	for (uint32_t i = 0; i < HS_NR_PENDING; i++)
+		if (t->slot->pending[i])
+			end_pending(t, i);
 }
 
 /* Ends the block whose record is nr, at slot of the index, now. */
 static void end_block(struct thread *t, uint32_t *slot, uint32_t nr)
 {
-	record_settle(t);
 	__atomic_store_n(slot, 0, __ATOMIC_RELAXED);
 	end_record(t, nr, t->newest == address_of(store_record(nr)));
 }
 
 /*
- * The same, but the record is read only at the thread's next event: it is cold, unlike the slot's
- * line, which is fetched together with the allocator's own header of the block.
+ * The same, but the record is read only some deaths later: it is cold, unlike the slot's line,
+ * which is fetched together with the allocator's own header of the block.
  */
 static void end_block_later(struct thread *t, uint32_t *slot, uint32_t nr, uint64_t address)
 {
-	record_settle(t);
-	if (copygrow_any(&t->copygrow) && hand_down(t, slot, nr))
-		return;
-	t->pending_temporary = t->newest == address;
-	if (t->pending_temporary)
+	uint32_t place = t->next_pending++ % HS_NR_PENDING, bit = 1u << place;
+
+	if (t->slot->pending[place])
+		end_pending(t, place);
+	t->pending_temporary &= ~bit;
+	if (t->newest == address) {
+		t->pending_temporary |= bit;
 		t->newest = 0;
-	__atomic_store_n(&t->slot->pending_nr, nr, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&t->slot->pending[place], nr, __ATOMIC_RELEASE);
 	__atomic_store_n(slot, 0, __ATOMIC_RELAXED);
 	__builtin_prefetch(store_record(nr), 1);
+}
+
+/*
+ * Whether the death of a block has to be told at once: before its memory goes, if that is a stack
+ * that the unwinder knows; or because it may be large, by the looks of its address, and others
+ * would take it for live until this thread's next events.
+ */
+static inline bool is_urgent(uint64_t address)
+{
+	return (address & 4095) <= 16 || stack_may_be_at(address);
+}
+
+/* The same as hand_down(), which must not meet blocks that were freed already. */
+static __attribute__((noinline)) bool settle_and_hand_down(struct thread *t, uint32_t *slot,
+							   uint32_t nr)
+{
+	record_settle(t);
+	return hand_down(t, slot, nr);
 }
 
 /* The slot where a block at address goes, made and on its way to the cache; NULL (counted): none. */
@@ -272,7 +301,8 @@ static __attribute__((noinline)) void put_birth(struct thread *t, const struct b
 	struct hs_record fresh;
 	uint32_t nr, tick;
 
-	record_settle(t);
+	if (__builtin_expect(totals_may_rise(t, b->size), 0))
+		record_settle(t); /* what waits still counts as live and must not make a mark */
 	nr = pool_take(t, POOL_RECORDS);
 	if (__builtin_expect(!nr, 0)) {
 		store_lost(HS_LOST_STOPPED);
@@ -326,6 +356,10 @@ bool record_death(struct thread *t, uint64_t address)
 		end_block(t, slot, nr);
 		if (t->special & THREAD_DRAINING)
 			totals_drained();
+	} else if (copygrow_any(&t->copygrow) && settle_and_hand_down(t, slot, nr)) {
+		return true;
+	} else if (__builtin_expect(is_urgent(address), 0)) {
+		end_block(t, slot, nr);
 	} else {
 		end_block_later(t, slot, nr, address);
 	}
@@ -347,7 +381,6 @@ void record_resize_begin(struct thread *t, uint64_t address, struct resize *ret)
 	struct hs_thread *s = t->slot;
 	struct hs_record *r;
 
-	record_settle(t);
 	ret->nr = slot ? __atomic_load_n(slot, __ATOMIC_RELAXED) : 0;
 	ret->nested = false;
 	if (!ret->nr) {
@@ -448,6 +481,8 @@ void record_resize_end(struct thread *t, struct resize *r, const struct block *b
 	}
 	if (slot)
 		end_stale(t, slot);
+	if (__builtin_expect(b->size > old_size && totals_may_rise(t, b->size - old_size), 0))
+		record_settle(t);
 	begin_op(t, HS_OP_RESIZE, stack, old_stack);
 	if (!slot || (b->size != old_size &&
 		      !lineage_step(t, &r->copy, b->size, b->usable, stack, tick))) {

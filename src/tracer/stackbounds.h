@@ -88,6 +88,12 @@ void stack_memory_changed(uintptr_t start, uintptr_t end);
 /* A smaller block is no stack: our own hooks would overrun it. */
 #define STACK_LEAST 2048u
 
+/* False if no block at or above this address can be a stack that is known. */
+static inline bool stack_may_be_at(uintptr_t start)
+{
+	return start < __atomic_load_n(&stack_changes.hi, __ATOMIC_RELAXED);
+}
+
 /* The same for a block of the heap: that it came, or went. Nearly always a comparison or two. */
 static inline void stack_block_changed(uintptr_t start, size_t size)
 {

@@ -191,6 +191,7 @@ static struct thread *make(void)
 	t->rising = false;
 	t->copygrow.nr_candidates = 0;
 	t->copygrow.due = 0; /* serials of this slot may be less than those of the last one */
+	t->pending_temporary = 0;
 	t->outer = NULL;
 	t->freeing = 0;
 	t->sizing = false;

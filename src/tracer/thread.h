@@ -51,7 +51,8 @@ struct thread {
 	uint32_t shard;                 /* of the stacks' totals; 0: shared, updated atomically */
 	bool sizing;                    /* asking the allocator for the size of a block */
 	uint8_t rounds;                 /* runs of the key's destructor */
-	bool pending_temporary;         /* of the record that slot->pending_nr names */
+	uint32_t next_pending;          /* place in slot->pending for the next death */
+	uint32_t pending_temporary;     /* by place: the block was a temporary one */
 	int64_t calm;                   /* held-back bytes that need no look at the mark: totals.c */
 	bool rising;                    /* live is above the mark, since risen_tick at the latest */
 	uint32_t risen_tick;

@@ -18,6 +18,12 @@
 
 #define TOTALS_HOLD_BACK 16384
 
+/* True if `more` bytes live may be a new mark, or are by what is not yet told of other deaths. */
+static inline bool totals_may_rise(const struct thread *t, uint64_t more)
+{
+	return t->slot->unflushed_bytes + (int64_t)more > t->calm;
+}
+
 /* tick: time of the birth, units of HS_TICK_MS. */
 void totals_birth(struct thread *t, uint32_t stack, uint64_t size, uint32_t tick);
 

@@ -44,7 +44,7 @@ static void make_base(void)
 	t->inflight = *fake_record(f, 5);
 	t->inflight_nr = 5;
 	fake_record(f, 5)->word = 0;
-	fake_slot(f, 1)->pending_nr = 6;
+	fake_slot(f, 1)->pending[0] = 6;
 	base.used = f->header->used;
 	base.image = malloc(base.used);
 	base.fd = memfd_create("fuzz_store", MFD_CLOEXEC);

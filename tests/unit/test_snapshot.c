@@ -585,8 +585,8 @@ static void test_pending(void **state)
 
 	(void)state;
 	fake_small(f);
-	fake_slot(f, 1)->pending_nr = 1;
-	fake_slot(f, 2)->pending_nr = 3; /* a grown one, whose address is in use again */
+	fake_slot(f, 1)->pending[0] = 1;
+	fake_slot(f, 2)->pending[0] = 3; /* a grown one, whose address is in use again */
 	fake_block(f, 0x2fff0, 77, 1, 1, 3);
 	s = snap_of(f);
 	assert_int_equal(s->nr_blocks, 2);
@@ -595,8 +595,8 @@ static void test_pending(void **state)
 	assert_int_equal(s->nr_lineages, 0);
 	assert_true(s->coverage.consistent);
 	snapshot_free(s);
-	fake_slot(f, 1)->pending_nr = 100000;
-	fake_slot(f, 2)->pending_nr = 0;
+	fake_slot(f, 1)->pending[0] = 100000;
+	fake_slot(f, 2)->pending[0] = 0;
 	snapshot_free(snap_of(f));
 	fake_store_free(f, true);
 }

@@ -57,6 +57,7 @@ static int set_up(void **state)
 	assert_true(process_boot_id(store.header->boot_id));
 	sys_membarrier_register();
 	module_start("/proc/self/exe");
+	unwind_start();
 	assert_int_equal(thread_start(), 0);
 	assert_int_equal(index_start(), 0);
 	__atomic_store_n(&store.header->state, HS_STATE_RECORDING, __ATOMIC_RELEASE);
@@ -179,24 +180,60 @@ static void writer_totals(int64_t *ret_count, int64_t *ret_bytes)
 
 /* ---- tests ---- */
 
+static uint32_t nr_pending(void)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < HS_NR_PENDING; i++)
+		nr += tracer_self->slot->pending[i] != 0;
+	return nr;
+}
+
 /* A freed block is none for the reader at once, and for the totals when its thread goes on. */
 static void test_pending(void **state)
 {
+	const uint64_t first = 0x7000000ff040, step = 64, nr = 3 * HS_NR_PENDING;
 	int64_t before, after, bytes;
 	struct snapshot *s;
 
 	(void)state;
 	writer_totals(&before, &bytes);
-	birth(0x7000000ff000, 48);
-	death(0x7000000ff000, true);
-	assert_int_not_equal(tracer_self->slot->pending_nr, 0);
-	s = look();
-	assert_null(block_at(s, 0x7000000ff000));
-	assert_true(s->coverage.consistent);
-	snapshot_free(s);
+	for (uint64_t i = 0; i < nr; i++)
+		birth(first + i * step, 48);
+	assert_int_equal(nr_pending(), 0);
+	for (uint64_t i = 0; i < nr; i++) {
+		death(first + i * step, true);
+		assert_int_equal(nr_pending(), i < HS_NR_PENDING ? i + 1 : HS_NR_PENDING);
+		s = look();
+		assert_null(block_at(s, first + i * step));
+		assert_true(i + 1 == nr || block_at(s, first + (i + 1) * step));
+		assert_true(s->coverage.consistent);
+		snapshot_free(s);
+	}
 	writer_totals(&after, &bytes);
-	assert_int_equal(tracer_self->slot->pending_nr, 0);
+	assert_int_equal(nr_pending(), 0);
 	assert_int_equal(after, before);
+}
+
+/* A block that may be large is told at once; the mark is what really was live at one moment. */
+static void test_mark(void **state)
+{
+	int64_t peak = store.header->peak_bytes, live, count;
+
+	(void)state;
+	writer_totals(&count, &live);
+	birth(0x700000200000, (uint64_t)(peak - live));
+	birth(0x700000300040, 100);
+	death(0x700000300040, true);
+	assert_int_equal(nr_pending(), 1);
+	birth(0x700000300080, 100);
+	birth(0x700000300100, 50);
+	death(0x700000300080, true);
+	death(0x700000300100, true);
+	death(0x700000200000, true);
+	assert_int_equal(nr_pending(), 2);
+	writer_totals(&count, &live);
+	assert_int_equal(store.header->peak_bytes, peak + 150);
 }
 
 static void test_one_block(void **state)
@@ -743,6 +780,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_block),
 		cmocka_unit_test(test_pending),
+		cmocka_unit_test(test_mark),
 		cmocka_unit_test(test_neighbours),
 		cmocka_unit_test(test_addresses_out_of_range),
 		cmocka_unit_test(test_missed_free),
