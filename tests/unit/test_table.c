@@ -215,7 +215,7 @@ static void test_pending(void **state)
 	assert_int_equal(after, before);
 }
 
-/* A block that may be large is told at once; the mark is what really was live at one moment. */
+/* The mark is what really was live at one moment, whatever deaths still wait. */
 static void test_mark(void **state)
 {
 	int64_t peak = store.header->peak_bytes, live, count;
@@ -225,13 +225,11 @@ static void test_mark(void **state)
 	birth(0x700000200000, (uint64_t)(peak - live));
 	birth(0x700000300040, 100);
 	death(0x700000300040, true);
-	assert_int_equal(nr_pending(), 1);
 	birth(0x700000300080, 100);
 	birth(0x700000300100, 50);
 	death(0x700000300080, true);
 	death(0x700000300100, true);
 	death(0x700000200000, true);
-	assert_int_equal(nr_pending(), 2);
 	writer_totals(&count, &live);
 	assert_int_equal(store.header->peak_bytes, peak + 150);
 }
