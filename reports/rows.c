@@ -158,7 +158,6 @@ json_t *rows_block(struct names *names, const struct snap_block *b)
 	set_int(o, "serial", b->serial);
 	set_int(o, "size", b->size);
 	set_int(o, "usable", b->usable);
-	set(o, "kind", json_string(kind_name(kind_of(b))));
 	set(o, "class", report_string(names_class(names, b)));
 	set(o, "zone", zone_value(names_zone(names, b->stack)));
 	set(o, "thread", thread_value(s, b->thread));
@@ -168,6 +167,7 @@ json_t *rows_block(struct names *names, const struct snap_block *b)
 	set(o, "age_s",
 	    json_real(s->taken_ms > b->birth_ms ? (double)(s->taken_ms - b->birth_ms) / 1000
 						: 0.0));
+	set(o, "kind", json_string(kind_name(kind_of(b))));
 	set_stack(o, names, b->stack);
 	set(o, "lineage", rows_lineage(names, b));
 	return o;
