@@ -10,8 +10,15 @@ whole() { # SNAPSHOT: passes check, and its groups add up
 	check_json heap.json 'sum(r["count"] for r in j["rows"]) == j["totals"]["count"]' \
 		'sum(r["bytes"] for r in j["rows"]) == j["totals"]["bytes"]' 'j["totals"]["count"] > 100'
 }
-snap() { # FILE: is consistent; each thread may be inside a realloc, whose block is in doubt
-	heapstory snap out/store.live -o "$1" --json >"$1.json" || fail "snap $1"
+# snap FILE: is consistent; each thread may be inside a realloc, whose block is in doubt. On a busy
+# machine the threads' deadline may pass, which has to be said; then another one is taken.
+snap() {
+	local try
+	for try in 1 2 3 4 5; do
+		heapstory snap out/store.live -o "$1" --json >"$1.json" 2>"$1.err" || fail "snap $1: $(cat "$1.err")"
+		json "$1.json" 'j["totals"]["consistent"] is True' && break
+		grep -q 'marked as inconsistent' "$1.err" || fail "snap $1, $try: not consistent, and not said"
+	done
 	check_json "$1.json" 'j["totals"]["consistent"] is True' 'j["totals"]["in_doubt"] <= 4'
 }
 for i in 1 2 3 4 5 6 7 8 9 10; do
@@ -19,12 +26,10 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
 	whole $i.hs
 done
 for i in 1 2 3 4 5; do
-	heapstory snap out/store.live -o a$i.hs --json >a$i.json &
+	snap a$i.hs &
 	first=$!
-	heapstory snap out/store.live -o b$i.hs --json >b$i.json || fail "second reader"
-	wait $first || fail "first reader"
-	check_json a$i.json 'j["totals"]["consistent"] is True'
-	check_json b$i.json 'j["totals"]["consistent"] is True'
+	snap b$i.hs
+	wait $first
 	whole a$i.hs
 	whole b$i.hs
 done
