@@ -210,6 +210,21 @@ json_t *rows_coverage(const struct snapshot *s)
 	return o;
 }
 
+json_t *rows_coverage_unknown(void)
+{
+	static const char *const members[] = {
+		"mode",	       "since_s",	"share_of_life",     "blocks_without_stack",
+		"events_lost", "unknown_frees", "unexplained_bytes", "consistent",
+		"in_doubt",
+	};
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		set(o, members[i], json_null());
+	set(o, "notes", json_array());
+	return o;
+}
+
 /* Notes of one side that the other has not, word for word. */
 static void merge_notes(json_t *to, const json_t *from, const char *side)
 {

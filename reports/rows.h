@@ -48,6 +48,8 @@ const char *rows_group_kind(const struct group *group);
 /* Who and when. */
 json_t *rows_target(const struct snapshot *snapshot);
 json_t *rows_coverage(const struct snapshot *snapshot);
+/* Where no snapshot is left to tell: its members are null, without notes. */
+json_t *rows_coverage_unknown(void);
 /* Coverage of a diff: the weaker of both where there is a choice; notes of both. */
 json_t *rows_coverage_of_two(const struct snapshot *before, const struct snapshot *after);
 /* Adds a line to the notes of a coverage. */

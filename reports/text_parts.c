@@ -307,11 +307,13 @@ static void print_coverage(struct report *r)
 	struct buffer b = {0};
 	size_t i;
 
-	buffer_addf(&b,
-		    "mode %s since %s, %.*f %% of the life; %" JSON_INTEGER_FORMAT " events lost",
-		    text_of(c, "mode"),
-		    text_moment(json_number_value(json_object_get(c, "since_s")), moment),
-		    share < 0.9995 && share > 0 ? 1 : 0, 100 * share, lost);
+	if (text_of(c, "mode")) /* else it is not known */
+		buffer_addf(
+			&b,
+			"mode %s since %s, %.*f %% of the life; %" JSON_INTEGER_FORMAT " events lost",
+			text_of(c, "mode"),
+			text_moment(json_number_value(json_object_get(c, "since_s")), moment),
+			share < 0.9995 && share > 0 ? 1 : 0, 100 * share, lost);
 	if (without)
 		buffer_addf(&b, "; %" JSON_INTEGER_FORMAT " blocks without a stack", without);
 	if (unknown)

@@ -119,7 +119,7 @@ static json_t *target_of(const struct job *job)
 static json_t *coverage_of(struct job *job)
 {
 	const struct samples *s = &job->samples;
-	json_t *o = rows_coverage(job->latest ? job->latest : job->series.all);
+	json_t *o = job->latest ? rows_coverage(job->latest) : rows_coverage_unknown();
 
 	if (s->nr < TREND_MIN_SURE)
 		rows_add_note(o,
@@ -137,7 +137,9 @@ static json_t *coverage_of(struct job *job)
 	if (s->problem)
 		rows_add_note(o, "the timeline is not used: %s", s->problem);
 	if (!job->latest)
-		rows_add_note(o, "the snapshots are gone: ages and lineages are not known");
+		rows_add_note(o, "the snapshots are gone: how well was recorded, ages and lineages "
+				 "are "
+				 "not known");
 	source_note_names(&job->all, o);
 	if (job->latest && (job->options->by == GROUP_CLASS || job->options->filter.has_class))
 		source_note_classes(&job->latest_names, o);

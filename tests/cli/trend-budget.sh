@@ -27,6 +27,13 @@ if max(gaps) > (at[-1] - at[0]) / 2: print("uneven", at)
 rows = {r["key"].split()[0]: r for r in j["rows"]}
 if not rows["leak_handle"]["grows"] or rows["leak_handle"]["shape"] != "linear": print(rows["leak_handle"])
 END
+# the timeline alone
+mkdir alone
+cp out/timeline alone/
+heapstory trend alone --json >alone.json
+check_json alone.json 'j["coverage"]["mode"] is None' 'any("snapshots are gone" in n for n in j["coverage"]["notes"])' \
+	'"leak_handle" in [r["key"].split()[0] for r in j["rows"]]' 'all(r["age_spread"] is None and not r["survivors"] for r in j["rows"])'
+heapstory trend alone | grep -q "^mode" && fail "a mode that nobody knows"
 # 0: all stay
 heapstory run -o all --every 20ms --keep 0 -- "$PROGRAMS/trends" 20 </dev/null >/dev/null || fail "ended with $?"
 [ "$(find all -name '0*.hs' | wc -l)" = "$(find all -name '0*.hs' | sort | tail -n 1 | sed 's/.*\/0*//; s/\.hs//')" ] || fail "some are gone: $(ls all)"
