@@ -6,121 +6,19 @@
  * clang does not write. Where several units have an address (folded functions) the first one in
  * the file gets it.
  */
-#include "symbolizer/debuginfo.h"
+#include "symbolizer/debuginfo_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <utlist.h>
 
-#include "symbolizer/abbrev.h"
 #include "symbolizer/debugfile.h"
 #include "symbolizer/dwarf.h"
 #include "symbolizer/dwarf_names.h"
-#include "symbolizer/elf.h"
-#include "symbolizer/lines.h"
-#include "symbolizer/scan.h"
-#include "symbolizer/section.h"
 #include "symbolizer/split.h"
-#include "symbolizer/strings.h"
-#include "symbolizer/timelimit.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 
 #define TIME_LIMIT_NS UINT64_C(60000000000) /* 2 s read all that 600 MB of DWARF have */
-#define UNIT_BYTES_MAX ((size_t)56 << 20)   /* of scopes, and of lines; a real unit takes 1 MB */
-
-/* A file with units: the module's, the one its .gnu_debugaltlink names, or a .dwo. */
-struct source {
-	struct elf_file *elf;
-	struct elf_file own;            /* elf, where it was opened here */
-	struct dwarf_sections sections;
-	struct dwarf_file *file;
-	struct dwarf_unit *units;       /* by offset */
-	struct loaded_unit **loaded;    /* by unit; NULL: not read */
-	size_t nr_units;
-	struct die_source dies;
-	struct abbrev_table abbrevs;    /* the last one that was used */
-};
-
-/* The unit that a skeleton stands for. */
-struct split_unit {
-	struct source *source;          /* NULL: none was found */
-	size_t nr;                      /* in source->units */
-	bool looked_for;
-};
-
-struct debuginfo {
-	const char *path;
-	const struct debug_dirs *dirs;
-	struct unit_cache *cache;
-	struct strings *strings;
-	struct time_limit limit;
-	struct source main, alt;
-	struct range_map units;         /* owner: nr_units - 1 - number, so that the first wins */
-	struct split_unit *splits;      /* by unit of main */
-	struct source **split_sources;  /* .dwo files, and the package if there is one */
-	size_t nr_split_sources, alloc_split_sources;
-	struct source *package;         /* one of them, or NULL */
-	bool looked_for_package;
-	struct debug_frame *frames;     /* of the last look-up */
-	size_t nr_frames, alloc_frames;
-};
-
-/* What was read of a unit. */
-struct loaded_unit {
-	struct source *source;
-	size_t nr;                      /* in source->units */
-	struct scope_tree tree;
-	struct line_table lines;
-	const char **paths;             /* by file number, in strings; NULL: not made */
-	size_t nr_paths;
-	bool has_tree, has_places, has_lines;
-	size_t bytes;
-	struct loaded_unit *prev, *next;
-};
-
-/* ---- what is kept of units --------------------------------------------------------------- */
-
-static void forget_unit(struct unit_cache *cache, struct loaded_unit *u)
-{
-	u->source->loaded[u->nr] = NULL;
-	DL_DELETE(cache->units, u);
-	cache->bytes -= u->bytes;
-	scope_tree_release(&u->tree);
-	line_table_release(&u->lines);
-	free(u->paths);
-	free(u);
-}
-
-/* Only between look-ups, so that what one look-up uses stays while it does. */
-static void trim_cache(struct unit_cache *cache)
-{
-	while (cache->bytes > cache->max && cache->units)
-		forget_unit(cache, cache->units->prev);
-}
-
-static void count_bytes(struct unit_cache *cache, struct loaded_unit *u)
-{
-	cache->bytes -= u->bytes;
-	u->bytes = sizeof(*u) + scope_tree_size(&u->tree) + line_table_size(&u->lines) +
-		u->nr_paths * sizeof(*u->paths);
-	cache->bytes += u->bytes;
-}
-
-static struct loaded_unit *use_unit(struct unit_cache *cache, struct source *source, size_t nr)
-{
-	struct loaded_unit *u = source->loaded[nr];
-
-	if (u) {
-		DL_DELETE(cache->units, u);
-	} else {
-		u = source->loaded[nr] = xcalloc(1, sizeof(*u));
-		u->source = source;
-		u->nr = nr;
-	}
-	DL_PREPEND(cache->units, u);
-	return u;
-}
 
 /* ---- files ------------------------------------------------------------------------------- */
 
@@ -133,19 +31,6 @@ static void resolve_low(const struct range_source *ranges, struct dwarf_unit *un
 	else if (unit->low.kind == FORM_ADDRESS_INDEX &&
 		 !range_address(ranges, unit, unit->low.value, &unit->low_pc))
 		unit->low_pc = DWARF_NONE;
-}
-
-static struct range_source ranges_of(struct debuginfo *info, struct source *source)
-{
-	struct range_source ranges = {
-		/* Those of split units before DWARF 5 stand in the executable. */
-		.ranges = dwarf_section(&info->main.sections, DWARF_RANGES),
-		.rnglists = dwarf_section(&source->sections, DWARF_RNGLISTS),
-		.addr = dwarf_section(&info->main.sections, DWARF_ADDR),
-		.split = source->sections.split,
-	};
-
-	return ranges;
 }
 
 /* Gives it the sections of a file, none of which is read yet. */
@@ -181,7 +66,7 @@ static bool source_read(struct debuginfo *info, struct source *source, struct dw
 		return false;
 	source->nr_units = dwarf_file_units(source->file, &source->units);
 	source_prepare(info, source);
-	ranges = ranges_of(info, source);
+	ranges = debuginfo_ranges(info, source);
 	for (i = 0; i < source->nr_units; i++)
 		resolve_low(&ranges, &source->units[i]);
 	return true;
@@ -189,11 +74,7 @@ static bool source_read(struct debuginfo *info, struct source *source, struct dw
 
 static void source_release(struct debuginfo *info, struct source *source)
 {
-	size_t i;
-
-	for (i = 0; source->loaded && i < source->nr_units; i++)
-		if (source->loaded[i])
-			forget_unit(info->cache, source->loaded[i]);
+	unit_cache_forget(info->cache, source);
 	free(source->loaded);
 	free(source->units);
 	dwarf_file_close(source->file);
@@ -206,7 +87,7 @@ static void source_release(struct debuginfo *info, struct source *source)
 /* Which unit has which addresses. */
 static void map_units(struct debuginfo *info)
 {
-	struct range_source ranges = ranges_of(info, &info->main);
+	struct range_source ranges = debuginfo_ranges(info, &info->main);
 	struct ranges all = { 0 };
 	size_t i;
 
@@ -384,90 +265,6 @@ static const struct split_unit *split_of(struct debuginfo *info, size_t nr)
 	return split;
 }
 
-/* ---- units ------------------------------------------------------------------------------- */
-
-static const struct abbrev_table *abbrevs_of(struct source *source, const struct dwarf_unit *unit)
-{
-	struct abbrev_table *t = &source->abbrevs;
-
-	if (!t->abbrevs || t->offset != unit->abbrev ||
-	    t->format.version != unit->format.version ||
-	    t->format.address_size != unit->format.address_size ||
-	    t->format.offset_size != unit->format.offset_size) {
-		abbrev_table_release(t);
-		abbrev_table_init(t, dwarf_section(&source->sections, DWARF_ABBREV), unit->abbrev,
-				  unit->format);
-	}
-	return t;
-}
-
-/* Reads the functions of a unit, with all that names of functions need if places is set. */
-static struct loaded_unit *load_tree(struct debuginfo *info, struct source *source, size_t nr,
-				     bool places)
-{
-	struct loaded_unit *u = use_unit(info->cache, source, nr);
-	const struct dwarf_unit *unit = &source->units[nr];
-	struct scan_source scan;
-
-	places |= unit->rust;
-	if (u->has_tree && (!places || u->has_places))
-		return u;
-	scan = (struct scan_source){
-		.info = dwarf_section(&source->sections, DWARF_INFO),
-		.ranges = ranges_of(info, source),
-		.abbrevs = abbrevs_of(source, unit),
-		.with_places = places,
-		.max_bytes = UNIT_BYTES_MAX,
-	};
-	scope_tree_release(&u->tree);
-	time_limit_start(&info->limit);
-	if (!time_limit_passed(&info->limit))
-		scope_tree_init(&u->tree, &scan, unit, &info->limit);
-	time_limit_stop(&info->limit);
-	u->has_tree = true;
-	u->has_places = places;
-	count_bytes(info->cache, u);
-	return u;
-}
-
-static struct loaded_unit *load_lines(struct debuginfo *info, struct source *source, size_t nr)
-{
-	struct loaded_unit *u = use_unit(info->cache, source, nr);
-	const struct dwarf_unit *unit = &source->units[nr];
-
-	if (u->has_lines)
-		return u;
-	if (unit->line != DWARF_NONE) {
-		struct line_source lines = {
-			.line = dwarf_section(&source->sections, DWARF_LINE),
-			.str = dwarf_section(&source->sections, DWARF_STR),
-			.line_str = dwarf_section(&source->sections, DWARF_LINE_STR),
-			.comp_dir = unit->comp_dir,
-			.address_size = unit->format.address_size,
-			.max_bytes = UNIT_BYTES_MAX,
-		};
-
-		time_limit_start(&info->limit);
-		if (!time_limit_passed(&info->limit))
-			line_table_init(&u->lines, &lines, unit->line, &info->limit);
-		time_limit_stop(&info->limit);
-	}
-	u->has_lines = true;
-	u->nr_paths = u->lines.nr_files + 1;
-	u->paths = xcalloc(u->nr_paths, sizeof(*u->paths));
-	count_bytes(info->cache, u);
-	return u;
-}
-
-static const char *path_of(struct debuginfo *info, struct loaded_unit *u, uint32_t file)
-{
-	if (file >= u->nr_paths)
-		return NULL;
-	if (!u->paths[file])
-		u->paths[file] = strings_take(info->strings, line_table_path(&u->lines, file));
-	return u->paths[file];
-}
-
 /* ---- look-ups ---------------------------------------------------------------------------- */
 
 static struct debug_frame *add_frame(struct debuginfo *info)
@@ -498,7 +295,7 @@ static void add_scopes(struct debuginfo *info, struct loaded_unit *tree, struct 
 		frame->rust = unit->rust;
 		frame->cplusplus = unit->cplusplus;
 		if (known) {
-			frame->path = path_of(info, lines, line.file);
+			frame->path = debuginfo_path(info, lines, line.file);
 			frame->line = line.line;
 			frame->column = line.column;
 		}
@@ -527,11 +324,11 @@ size_t debuginfo_lookup(struct debuginfo *info, uint64_t address, const struct d
 	if (owner == RANGE_NOBODY)
 		return 0;
 	nr = info->main.nr_units - 1 - owner;
-	trim_cache(info->cache);
+	unit_cache_trim(info->cache);
 	split = split_of(info, nr);
-	lines = load_lines(info, &info->main, nr);
-	tree = split->source ? load_tree(info, split->source, split->nr, false) :
-			       load_tree(info, &info->main, nr, false);
+	lines = debuginfo_load_lines(info, &info->main, nr);
+	tree = split->source ? debuginfo_load_tree(info, split->source, split->nr, false) :
+			       debuginfo_load_tree(info, &info->main, nr, false);
 	if (split->source && split->source != info->package)
 		elf_close(&split->source->own); /* all of it that is read is mapped by now */
 	add_scopes(info, tree, lines, address);
@@ -583,7 +380,7 @@ char *debuginfo_scope_name(struct debuginfo *info, const struct die_names *names
 		return NULL;
 	unit = die_source_unit(&source->dies, names->declared.die);
 	if (unit < source->nr_units) {
-		u = load_tree(info, source, unit, true);
+		u = debuginfo_load_tree(info, source, unit, true);
 		place = scope_place_find(&u->tree, names->declared.die);
 		while (place != SCOPE_NONE && nr < SCOPES_MAX) {
 			place = u->tree.places[place].parent;

@@ -15,15 +15,22 @@ enum {
 };
 
 enum {
+	DW_TAG_array_type = 0x01,
 	DW_TAG_class_type = 0x02,
 	DW_TAG_enumeration_type = 0x04,
+	DW_TAG_formal_parameter = 0x05,
 	DW_TAG_structure_type = 0x13,
+	DW_TAG_subroutine_type = 0x15,
 	DW_TAG_union_type = 0x17,
 	DW_TAG_inlined_subroutine = 0x1d,
 	DW_TAG_module = 0x1e,
+	DW_TAG_subrange_type = 0x21,
 	DW_TAG_subprogram = 0x2e,
-	DW_TAG_namespace = 0x39,
+	DW_TAG_variable = 0x34,
 	DW_TAG_interface_type = 0x38,
+	DW_TAG_namespace = 0x39,
+	DW_TAG_call_site = 0x48,
+	DW_TAG_GNU_call_site = 0x4109,
 };
 
 enum {

@@ -161,18 +161,18 @@ static void skip_values(struct scan *s, const struct abbrev *abbrev, uint64_t *r
 static bool may_hold_code(uint32_t tag)
 {
 	switch (tag) {
-	case 0x01: /* array_type */
+	case DW_TAG_array_type:
 	case DW_TAG_class_type:
 	case DW_TAG_enumeration_type:
-	case 0x05: /* formal_parameter */
+	case DW_TAG_formal_parameter:
 	case DW_TAG_structure_type:
-	case 0x15: /* subroutine_type */
+	case DW_TAG_subroutine_type:
 	case DW_TAG_union_type:
-	case 0x21: /* subrange_type */
-	case 0x34: /* variable */
+	case DW_TAG_subrange_type:
+	case DW_TAG_variable:
 	case DW_TAG_interface_type:
-	case 0x48: /* call_site */
-	case 0x4109: /* GNU_call_site */
+	case DW_TAG_call_site:
+	case DW_TAG_GNU_call_site:
 		return false;
 	default:
 		return true;

@@ -57,7 +57,7 @@ void dwarf_sections_init(struct dwarf_sections *sections, struct elf_file *elf,
 	sections->split = split;
 }
 
-void section_bytes_release(struct dwarf_bytes *bytes)
+static void section_bytes_release(struct dwarf_bytes *bytes)
 {
 	if (bytes->heap)
 		atomic_fetch_sub(&heap_bytes, bytes->bytes.len);
@@ -149,8 +149,8 @@ static void inflate_section(struct dwarf_bytes *ret, enum inflate_method method,
 	close(sink.fd);
 }
 
-void section_bytes_make(struct dwarf_bytes *ret, struct elf_file *elf,
-			const struct elf_section *section, struct time_limit *limit)
+static void section_bytes_make(struct dwarf_bytes *ret, const struct elf_file *elf,
+			       const struct elf_section *section, struct time_limit *limit)
 {
 	bool compressed = section->flags & SHF_COMPRESSED ||
 		!strncmp(section->name, ".zdebug_", strlen(".zdebug_"));

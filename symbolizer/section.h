@@ -17,7 +17,6 @@
 #include "symbolizer/mapping.h"
 
 struct elf_file;
-struct elf_section;
 struct time_limit;
 
 enum dwarf_section {
@@ -67,10 +66,5 @@ bool dwarf_has_section(const struct dwarf_sections *sections, enum dwarf_section
 
 /* ".debug_info", without .dwo. */
 const char *dwarf_section_name(enum dwarf_section nr);
-
-/* The bytes of any section, for free() or mapping_close() by section_bytes_release(). */
-void section_bytes_make(struct dwarf_bytes *ret, struct elf_file *elf,
-			const struct elf_section *section, struct time_limit *limit);
-void section_bytes_release(struct dwarf_bytes *bytes);
 
 #endif
