@@ -33,7 +33,8 @@ expect_status 2 heapstory export 1.hs --format pprof -o none/x
 
 heapstory export 2.hs --format pprof -o live.pb.gz || fail "pprof"
 heapstory export 1.hs 2.hs --format pprof -o growth.pb.gz || fail "pprof of two"
-type -P go >/dev/null || { echo "no go: its pprof did not read the files"; finish; }
+[ -n "${FAILED-}" ] && finish
+type -P go >/dev/null || skip "no go, whose pprof reads the files"
 export HOME=$WORK PPROF_TMPDIR=$WORK
 # `go` alone is a function of lib.sh. Value, then the stack, innermost first, on one line
 traces() {
