@@ -39,8 +39,8 @@ static void add_size(struct buffer *b, json_int_t bytes)
 
 static void add_times(struct buffer *b, json_int_t nr)
 {
-	if (nr == 1)
-		buffer_add_string(b, "once");
+	if (nr == 1 || nr == 2)
+		buffer_add_string(b, nr == 1 ? "once" : "twice");
 	else
 		buffer_addf(b, "%" JSON_INTEGER_FORMAT " times", nr);
 }

@@ -188,6 +188,19 @@ static int write_export(struct source *sources, bool two, const struct read_opti
 	return ret ? say_error(&err) : EXIT_DONE;
 }
 
+/* Blocks of malloc may be many: two snapshots of them are better read as streams. */
+static int open_one(struct source *source, const char *target, struct symbolizer *symbolizer,
+		    enum block_kind kind, bool two)
+{
+	int status;
+
+	if (two && kind == KIND_MALLOC)
+		return source_open_to_stream(source, target, symbolizer);
+	status = source_open(source, target, symbolizer);
+	source_choose(source, kind);
+	return status;
+}
+
 static int run(int argc, char **argv)
 {
 	struct export_options mine = {FORMAT_NONE, NULL};
@@ -198,7 +211,8 @@ static int run(int argc, char **argv)
 	int status;
 
 	read_options_init(&o);
-	status = read_options_parse(&o, argc, argv, READ_STACKS | READ_FILTERS, own, &mine);
+	status = read_options_parse(&o, argc, argv, READ_STACKS | READ_FILTERS | READ_KIND, own,
+				    &mine);
 	two = o.nr_operands > 1;
 	if (!status)
 		status = need_operands(&o, two ? 2 : 1, argv[0], "TARGET");
@@ -209,10 +223,9 @@ static int run(int argc, char **argv)
 	if (status)
 		goto out;
 	symbolizer = symbolizer_for(&o);
-	status = two ? source_open_to_stream(&sources[0], o.operands[0], symbolizer)
-		     : source_open(&sources[0], o.operands[0], symbolizer);
+	status = open_one(&sources[0], o.operands[0], symbolizer, o.kind, two);
 	if (!status && two)
-		status = source_open_to_stream(&sources[1], o.operands[1], symbolizer);
+		status = open_one(&sources[1], o.operands[1], symbolizer, o.kind, two);
 	if (!status)
 		status = write_export(sources, two, &o, &mine);
 out:
@@ -229,8 +242,8 @@ const struct command cmd_export = {
 	.usage = "TARGET [AFTER] --format pprof|folded -o FILE [options]",
 	.options = "  --format FORMAT      pprof: for pprof and what reads its files\n"
 		   "                       folded: a line a stack, for flame graphs\n"
-		   "  -o FILE              where to; - is standard output\n" READ_HELP_FILTERS
-			   READ_HELP_STACKS,
+		   "  -o FILE              where to; - is standard output\n" READ_HELP_KIND
+			   READ_HELP_FILTERS READ_HELP_STACKS,
 	.example = "heapstory export before.hs after.hs --format pprof -o growth.pb.gz\n"
 		   "heapstory export server --format folded -o - | flamegraph.pl >live.svg\n",
 	.run = run,

@@ -96,7 +96,7 @@ static void test_other_shapes(void **state)
 	says(l, 80,
 	     "    born +0.20 s, 64 B, in make <- open <- main\n"
 	     "    grew 7 times by 4.0 KiB to 8.0 KiB; first grew +0.40 s; latest +600.4 s;\n"
-	     "    shrank 2 times\n");
+	     "    shrank twice\n");
 	l = lineage_of(3, "make open main");
 	json_object_set_new(l, "factor", json_real(1.13));
 	says(l, 80,
