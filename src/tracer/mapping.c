@@ -285,6 +285,8 @@ static void carve(struct thread *t, uint64_t start, uint64_t end, uint64_t clock
 		else
 			mappings.entries[to++] = *e;
 	}
+	if (to == at)
+		return;
 	memmove(&mappings.entries[to], &mappings.entries[at],
 		(mappings.nr - at) * sizeof(*mappings.entries));
 	set_nr(mappings.nr - (at - to));
