@@ -65,6 +65,16 @@ static void decode_column(struct snapshot *s, const struct snap_chunk_kind *kind
 		kind->column(&carry, c, s->blocks, items);
 }
 
+void snapshot_decode_bytes(const struct snap_chunk_kind *kind, struct snapshot *s, struct cursor *c,
+			   uint64_t items)
+{
+	if (kind->column)
+		decode_column(s, kind, c, items);
+	else
+		kind->decode(s, c, items);
+	cursor_end(c);
+}
+
 int snapshot_decode_chunk(const struct snapshot_file *file, const struct hs_chunk *chunk,
 			  const struct snap_chunk_kind *kind, struct snapshot *s,
 			  struct hs_error *err)
@@ -83,11 +93,7 @@ int snapshot_decode_chunk(const struct snapshot_file *file, const struct hs_chun
 	if (ret)
 		return ret;
 	c = cursor_of(raw, chunk->raw_bytes);
-	if (kind->column)
-		decode_column(s, kind, &c, chunk->items);
-	else
-		kind->decode(s, &c, chunk->items);
-	cursor_end(&c);
+	snapshot_decode_bytes(kind, s, &c, chunk->items);
 	if (c.bad)
 		ret = hs_error_set(err, HS_E_FORMAT,
 				   "'%s' is damaged: chunk '%.4s' at %" PRIu64 ", byte %zu "

@@ -77,6 +77,9 @@ SNAP_COLUMN(block_words);
 
 /* ---- snapshot.c ---- */
 
+/* From the unpacked bytes of a chunk to its part of the snapshot; what is malformed makes c bad. */
+void snapshot_decode_bytes(const struct snap_chunk_kind *kind, struct snapshot *s, struct cursor *c,
+			   uint64_t items);
 /* Reads one chunk into its part of the snapshot: checksum, packing, form. 0 or -HS_E_*. */
 int snapshot_decode_chunk(const struct snapshot_file *file, const struct hs_chunk *chunk,
 			  const struct snap_chunk_kind *kind, struct snapshot *s,
