@@ -4,7 +4,7 @@
  *
  * Run with plug_bump.so behind the tracer. Each case runs in a thread of its own: the stack below
  * it is painted, the case calls hooks, and the lowest byte that changed tells. Prints "USED bytes
- * what" for each; the few words of the case's own frame are in it. Cases are what the tracer has to
+ * what" for each, from the stack pointer at which the case calls. Cases are what the tracer has to
  * do most for: a thread's first event, frames that only libunwind can step out of, rows that are
  * not cached, a library not seen before, tables that grow.
  */
@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <sys/mman.h>
 
 #define STACK	((size_t)1 << 20)
@@ -60,10 +61,18 @@ NOINLINE void through_rbx(void (*function)(void))
 #endif
 
 static size_t used;
+static uintptr_t from; /* the case's stack pointer */
 static void (*plug)(int);
+
+#ifdef __x86_64__
+#define FROM_HERE() __asm__ volatile("movq %%rsp, %0" : "=r"(from))
+#else
+#define FROM_HERE() __asm__ volatile("mov %0, sp" : "=r"(from))
+#endif
 
 NOINLINE void once(void)
 {
+	FROM_HERE();
 	sink = malloc(50);
 }
 
@@ -71,6 +80,7 @@ NOINLINE void family(void)
 {
 	void *p = NULL;
 
+	FROM_HERE();
 	sink = calloc(3, 50);
 	sink = realloc(malloc(10), 100);
 	sink = reallocarray(sink, 20, 10);
@@ -92,23 +102,27 @@ NOINLINE void family(void)
 
 NOINLINE void plugin(void)
 {
+	FROM_HERE();
 	plug(3);
 }
 
 NOINLINE void blocks(void)
 {
+	FROM_HERE();
 	for (int i = 0; i < 600000; i++)
 		sink = malloc(16 + (size_t)(i % 7) * 8);
 }
 
 NOINLINE void wide(void)
 {
+	FROM_HERE();
 	for (int i = 0; i < 2000; i++)
 		sink = malloc(100 << 10);
 }
 
 NOINLINE void growing(void)
 {
+	FROM_HERE();
 	for (int i = 0; i < 20000; i++) {
 		void *p = malloc(10);
 
@@ -123,12 +137,12 @@ static void measure_below(void (*function)(void))
 {
 	unsigned char *here = __builtin_frame_address(0), *low;
 
-	/* the caller has painted; the lowest byte that is no longer so */
+	/* the caller has painted; looks for the lowest byte that is no longer so */
 	function();
 	for (low = here - PAINTED; *low == PAINT; low++)
 		;
-	if ((size_t)(here - low) > used)
-		used = (size_t)(here - low);
+	if (from - (uintptr_t)low > used)
+		used = from - (uintptr_t)low;
 }
 
 /* By bytes, as memset()'s own frame would lie in what it paints. */
