@@ -54,9 +54,10 @@ void view_zone_title(struct report *r, const json_t *row)
 		if (strcmp(other ? other : "", name))
 			continue;
 		r->zone = other ? other : ""; /* lives as long as the totals */
-		fprintf(r->style.out, "%szone %s: %" JSON_INTEGER_FORMAT " blocks, %s%s\n",
+		fprintf(r->style.out, "%szone %s: %" JSON_INTEGER_FORMAT " block%s, %s%s\n",
 			text_colour(r, "bold"), *name ? name : "(unknown)",
 			json_integer_value(json_object_get(zone, "count")),
+			json_integer_value(json_object_get(zone, "count")) == 1 ? "" : "s",
 			text_bytes((uint64_t)json_integer_value(json_object_get(zone, "bytes")),
 				   bytes),
 			text_colour(r, "reset"));

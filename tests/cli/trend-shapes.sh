@@ -83,10 +83,10 @@ done
 check_json size.json '[r["shape"] for r in j["rows"] if r["key"] == "24"] == ["linear"]'
 heapstory trend files --function '^fill_cache$' -n all --json >cache.json
 check_json cache.json '[r["key"].split()[0] for r in j["rows"]] == ["fill_cache"]'
-# one snapshot: what has survivors from all of the run
+# one snapshot: what has survivors from all of the run (not 1: a busy machine spreads marks unevenly)
 heapstory heap out/0024.hs --by site --json >heap.json
 check_json heap.json 'j["suspects"][0]["key"].split()[0] == "leak_handle"' \
-	'j["suspects"][0]["age_spread"] > 0.8' \
+	'j["suspects"][0]["age_spread"] > 0.5' \
 	'not {"load_table", "keep_recent", "fill_cache", "jitter"} & {s["key"].split()[0] for s in j["suspects"]}'
 heapstory heap out/0024.hs --by age --json >age.json
 check_json age.json 'j["suspects"][0]["key"].split()[0] == "leak_handle"' 'sum(r["count"] for r in j["rows"]) == j["totals"]["count"]'
