@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/trend_curves.h"
 #include "analysis/trend_test.h"
 #include "util/alloc.h"
 
@@ -146,103 +147,7 @@ void trend_times_free(struct trend_times *t)
 	free(t);
 }
 
-/* ---- least squares ----------------------------------------------------------------------- */
-
-struct fit {
-	double slope, squares, slope_error;
-};
-
-/* Of value on x. */
-static struct fit fit_line(const double *x, const double *value, size_t n)
-{
-	double mx = 0, my = 0, xx = 0, xy = 0;
-	struct fit f = {0, 0, 0};
-
-	for (size_t i = 0; i < n; i++) {
-		mx += x[i] / (double)n;
-		my += value[i] / (double)n;
-	}
-	for (size_t i = 0; i < n; i++) {
-		xx += (x[i] - mx) * (x[i] - mx);
-		xy += (x[i] - mx) * (value[i] - my);
-	}
-	f.slope = xx > 0 ? xy / xx : 0;
-	for (size_t i = 0; i < n; i++) {
-		double left = value[i] - my - f.slope * (x[i] - mx);
-
-		f.squares += left * left;
-	}
-	f.slope_error = xx > 0 && n > 2 ? sqrt(f.squares / (double)(n - 2) / xx) : 0;
-	return f;
-}
-
-enum curve {
-	CURVE_RAMP, /* a line up to a measurement, flat from there on */
-	CURVE_STEP, /* one level before a measurement, another one from there on */
-	CURVE_FILL, /* ever slower up to a level, as random keys fill a cache */
-};
-
-/* What is left to fill falls to 1/e in this share of the time, times 1, 2, ... FILLS. */
-#define FILL_SHARE 0.055
-#define FILLS	   6u
-
-/* at: a measurement; of CURVE_FILL how fast it is. */
-static void curve_fill(enum curve curve, size_t at, const double *s, size_t n, double *ret)
-{
-	double fall = FILL_SHARE * (double)at * (s[n - 1] - s[0]);
-
-	for (size_t i = 0; i < n; i++)
-		ret[i] = curve == CURVE_STEP   ? (double)(i >= at)
-			 : curve == CURVE_RAMP ? s[i < at ? i : at]
-					       : -exp((s[0] - s[i]) / fall);
-}
-
-struct bend {
-	double squares; /* of the best curve of its kind; INFINITY: there is none that rises */
-	double memory; /* of what it leaves: correlation of neighbours, 0 at least */
-};
-
-/* How much of what is left of a measurement the next one has as well. */
-static double memory_of(const double *x, const double *value, size_t n, double slope)
-{
-	double *left = xmallocarray(n, sizeof(*left)), mean = 0, all = 0, next = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		left[i] = value[i] - slope * x[i];
-		mean += left[i] / (double)n;
-	}
-	for (size_t i = 0; i < n; i++) {
-		all += (left[i] - mean) * (left[i] - mean);
-		next += i ? (left[i] - mean) * (left[i - 1] - mean) : 0;
-	}
-	free(left);
-	return all > 0 && next > 0 ? next / all : 0;
-}
-
-/* So many measurements at least are flat at the end of a ramp. */
-static size_t flat_part(size_t n)
-{
-	return n < 10 ? 2 : 3;
-}
-
-/* The best curve of a kind that rises; a ramp is flat at the end. */
-static struct bend fit_bend(enum curve curve, const double *s, const double *value, size_t n)
-{
-	double *x = xmallocarray(n, sizeof(*x));
-	size_t end = curve == CURVE_FILL ? FILLS + 1 : curve == CURVE_RAMP ? n - flat_part(n) : n;
-	struct bend best = {INFINITY, 0};
-
-	for (size_t at = 1; at < end; at++) {
-		struct fit f;
-
-		curve_fill(curve, at, s, n, x);
-		f = fit_line(x, value, n);
-		if (f.slope > 0 && f.squares < best.squares)
-			best = (struct bend){f.squares, memory_of(x, value, n, f.slope)};
-	}
-	free(x);
-	return best;
-}
+/* ---- bends ------------------------------------------------------------------------------- */
 
 /* Twice the log likelihood by which one curve explains the values better than another. */
 static double better(double squares, double than, size_t n, double scale)
@@ -265,7 +170,7 @@ static double spread(const double *value, size_t n)
  * By how much a curve explains the values better than another one does. Measurements that repeat each
  * other count for less, unless the curve leaves next to nothing.
  */
-static double evidence_of(const struct bend *bend, double other, size_t n, double scale)
+static double evidence_of(const struct trend_bend *bend, double other, size_t n, double scale)
 {
 	double evidence = better(bend->squares, other, n, scale);
 
@@ -277,19 +182,19 @@ static double evidence_of(const struct bend *bend, double other, size_t n, doubl
 /* Whether the values have bent off: flat at the end, or all of it was one step. */
 static bool has_bent(const double *s, const double *value, size_t n)
 {
-	double scale = spread(value, n), line = fit_line(s, value, n).squares;
+	double scale = spread(value, n), line = trend_fit_line(s, value, n).squares;
 	size_t late = n - (size_t)(LATE_PART * (double)n + 0.5);
-	struct bend ramp = fit_bend(CURVE_RAMP, s, value, n);
-	struct bend step = fit_bend(CURVE_STEP, s, value, n);
-	struct bend fill = fit_bend(CURVE_FILL, s, value, n);
-	struct fit f;
+	struct trend_bend ramp = trend_fit_bend(CURVE_RAMP, s, value, n);
+	struct trend_bend step = trend_fit_bend(CURVE_STEP, s, value, n);
+	struct trend_bend fill = trend_fit_bend(CURVE_FILL, s, value, n);
+	struct trend_fit f;
 
 	if (!(scale > 0) || evidence_of(&ramp, line, n, scale) > BEND_EVIDENCE ||
 	    evidence_of(&step, line, n, scale) > BEND_EVIDENCE ||
 	    evidence_of(&fill, line, n, scale) > BEND_EVIDENCE)
 		return true;
 	late = n - late < 3 ? n - 3 : late;
-	f = fit_line(s + late, value + late, n - late);
+	f = trend_fit_line(s + late, value + late, n - late);
 	return !(f.slope > 0 && f.slope >= LATE_RISE * f.slope_error);
 }
 
@@ -373,9 +278,9 @@ static enum trend_shape few_look(const double *value, size_t n)
 static enum trend_shape risen_look(const double *s, const double *value, size_t n, double level)
 {
 	double scale = spread(value, n), needed = BEND_EVIDENCE + 2 * log((double)n);
-	struct bend ramp = fit_bend(CURVE_RAMP, s, value, n);
-	struct bend step = fit_bend(CURVE_STEP, s, value, n);
-	struct bend fill = fit_bend(CURVE_FILL, s, value, n);
+	struct trend_bend ramp = trend_fit_bend(CURVE_RAMP, s, value, n);
+	struct trend_bend step = trend_fit_bend(CURVE_STEP, s, value, n);
+	struct trend_bend fill = trend_fit_bend(CURVE_FILL, s, value, n);
 
 	if (evidence_of(&step, level, n, scale) > needed &&
 	    better(step.squares, ramp.squares, n, scale) > -log((double)n))
@@ -393,7 +298,7 @@ static enum trend_shape not_growing_look(const double *s, const double *value, s
 	enum trend_shape shape = TREND_NOISE;
 
 	if (spread(value, n) > 0) {
-		level = fit_line(other, value, n).squares; /* on a line that is all 0 */
+		level = trend_fit_line(other, value, n).squares; /* on a line that is all 0 */
 		shape = risen_look(s, value, n, level);
 		for (size_t i = 0; i < n; i++)
 			other[i] = -value[i];
