@@ -348,7 +348,7 @@ static int run(int argc, char **argv)
 const struct command cmd_diff = {
 	.name = "diff",
 	.summary = "what grew and what shrank between two snapshots",
-	.usage = "BEFORE AFTER [--by WHAT] [--per N [--unit NAME]] [--fail-above SIZE] [options]",
+	.usage = "BEFORE AFTER [--by WHAT] [--per N [--unit NAME]] [options]",
 	.options = READ_HELP_BY
 	"  --per N              rates per operation, for N operations in between\n"
 	"  --unit NAME          what an operation is called\n"

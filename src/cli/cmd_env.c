@@ -72,13 +72,13 @@ const struct command cmd_env = {
 	.usage = "[-o DIR] [options] [[--] CMD]",
 	.options = "  -o DIR              output folder, made if need be; holds a link to the "
 		   "store\n"
-		   "  --mode MODE         live (every live block), or off: dormant until "
-		   "'heapstory mode'\n"
+		   "  --mode MODE         live (every live block), or off: dormant until\n"
+		   "                      'heapstory mode'\n"
 		   "  --depth N           frames a stack may have (128)\n"
 		   "  --follow-children   traces children too, each in DIR/child.PID\n"
 		   "  --store DIR         folder of the stores\n"
-		   "  CMD                 is not started, but looked at: one line if it cannot be "
-		   "traced\n",
+		   "  CMD                 is not started, but looked at: one line if it\n"
+		   "                      cannot be traced\n",
 	.example = "env $(heapstory env -o /var/tmp/out) ./server &\n"
 		   "heapstory env > /run/server.env    # EnvironmentFile=/run/server.env\n",
 	.run = run,

@@ -316,15 +316,15 @@ const struct command cmd_run = {
 	.name = "run",
 	.summary = "starts a program traced and returns its status",
 	.usage = "[-o DIR] [options] [--] CMD [ARG...]",
-	.options = "  -o DIR              output folder (heapstory.CMD.PID); is made, or exists "
-		   "and is empty\n"
+	.options = "  -o DIR              output folder (heapstory.CMD.PID); is made, or exists\n"
+		   "                      and is empty\n"
 		   "  --every D           a snapshot each D: 500ms, 30s, 5m, 2h\n"
 		   "  --on-growth SIZE    a snapshot each time live bytes grew by SIZE\n"
 		   "  --keep SIZE         room for these snapshots; they are thinned out beyond "
 		   "it\n"
 		   "  --no-exit-snapshot  no exit.hs when the program has ended\n"
-		   "  --mode MODE         live (every live block), or off: dormant until "
-		   "'heapstory mode'\n"
+		   "  --mode MODE         live (every live block), or off: dormant until\n"
+		   "                      'heapstory mode'\n"
 		   "  --depth N           frames a stack may have (128)\n"
 		   "  --follow-children   traces children too, each in DIR/child.PID\n"
 		   "  --store DIR         folder of the store while the program runs\n"

@@ -151,9 +151,8 @@ const struct command cmd_snap = {
 	.name = "snap",
 	.summary = "write a snapshot, print its path",
 	.usage = "TARGET [-o FILE] [--label TEXT]",
-	.options = "  -o FILE              where to; else the next free NNNN.hs in the output "
-		   "folder of\n"
-		   "                       the program's run, or here if it has none\n"
+	.options = "  -o FILE              where to; else the next free NNNN.hs in the output\n"
+		   "                       folder of the program's run, or here if it has none\n"
 		   "  --label TEXT         a name that reports show\n" READ_HELP_JSON,
 	.example = "heapstory snap 4242 --label 'before the import'\n",
 	.run = run,

@@ -72,12 +72,13 @@ enum read_takes {
 	"  --all-frames         show frames of allocators and language runtimes too\n"       \
 	"  --raw-names          do not demangle names of functions\n"
 #define READ_HELP_ROWS "  -n N|all             rows to print (20)\n"
-#define READ_HELP_BY                                                                               \
-	"  --by WHAT            group by class, site, stack, function, file, module, zone, thread,\n" \
-	"                       size or age; heap and diff by class where nothing is said, trend\n" \
-	"                       by site\n"
-#define READ_HELP_KIND                                                                     \
-	"  --kind KIND          malloc (default), mapping (what the program itself mapped) or all\n"
+#define READ_HELP_BY                                                                         \
+	"  --by WHAT            group by class, site, stack, function, file, module,\n"    \
+	"                       zone, thread, size or age; where nothing is said\n"        \
+	"                       by class, trend by site\n"
+#define READ_HELP_KIND                                                                   \
+	"  --kind KIND          malloc (default), mapping (what the program itself\n"     \
+	"                       mapped) or all\n"
 #define READ_HELP_FILTERS                                                             \
 	"  --zone GLOB          only blocks of these zones\n"                         \
 	"  --module GLOB        only blocks whose site is in these modules\n"         \
