@@ -84,38 +84,6 @@ static void drop_unmatched(struct copygrow *c, uint32_t i)
 	drop(c, i);
 }
 
-/* Which candidate makes room: one of the same site, or the oldest. */
-static uint32_t victim(const struct copygrow *c, uint32_t key)
-{
-	for (uint32_t i = 0; i < c->nr_candidates; i++)
-		if (c->candidates[i].key == key)
-			return i;
-	return 0;
-}
-
-void copygrow_watch(struct copygrow *c, struct copy_site *site, uint32_t key, uint32_t nr,
-		    const struct hs_record *born)
-{
-	uint64_t size = born->size & HS_SIZE_MAX, now = born->serial;
-	uint32_t lives = 1;
-
-	if (born->word & HS_RECORD_LINEAGE || !born->stack)
-		return;
-	if (site->key == key && site->good) {
-		lives = 8 + (size < 16384 ? (uint32_t)size / 64 : 256);
-	} else {
-		if (c->due > now && size < LARGE)
-			return;
-		pay(c, now, LOOK_PRICE);
-	}
-	if (site->key != key)
-		*site = (struct copy_site){ .key = key };
-	if (c->nr_candidates == COPY_CANDIDATES)
-		drop_unmatched(c, victim(c, key));
-	c->candidates[c->nr_candidates++] =
-		(struct copy_candidate){ *born, site, key, nr, lives };
-}
-
 /* ---- the nursery ---- */
 
 /* The places where a block may be. Large buffers, which grow seldom, have their own. */
@@ -158,6 +126,41 @@ static struct copy_nursling *make_room(struct thread *t, uint64_t serial, uint64
 	if (n->serial && n->lineage)
 		lineage_give(t, n->is_long, n->lineage);
 	return n;
+}
+
+/* ---- births ---- */
+
+/* Which candidate makes room: one of the same site, or the oldest. */
+static uint32_t victim(const struct copygrow *c, uint32_t key)
+{
+	for (uint32_t i = 0; i < c->nr_candidates; i++)
+		if (c->candidates[i].key == key)
+			return i;
+	return 0;
+}
+
+void copygrow_watch(struct copygrow *c, struct copy_site *site, uint32_t key, uint32_t nr,
+		    const struct hs_record *born)
+{
+	uint64_t size = born->size & HS_SIZE_MAX, now = born->serial;
+	uint32_t lives = 1;
+
+	if (born->word & HS_RECORD_LINEAGE || !born->stack)
+		return;
+	if (site->key == key && site->good) {
+		lives = 8 + (size < 16384 ? (uint32_t)size / 64 : 256);
+		__builtin_prefetch(places(c, now, size), 1);
+	} else {
+		if (c->due > now && size < LARGE)
+			return;
+		pay(c, now, LOOK_PRICE);
+	}
+	if (site->key != key)
+		*site = (struct copy_site){ .key = key };
+	if (c->nr_candidates == COPY_CANDIDATES)
+		drop_unmatched(c, victim(c, key));
+	c->candidates[c->nr_candidates++] =
+		(struct copy_candidate){ *born, site, key, nr, lives };
 }
 
 /* ---- evidence ---- */
@@ -262,6 +265,18 @@ static bool replaces(const struct copy_site *site, const struct hs_record *born,
 	       (site->equal && contents_alike(old->word & HS_RECORD_ADDRESS,
 					      born->size & HS_SIZE_MAX,
 					      born->word & HS_RECORD_ADDRESS));
+}
+
+void copygrow_forget(struct copygrow *c, const uint32_t *freed, uint32_t nr)
+{
+	for (uint32_t i = c->nr_candidates; i-- > 0;) {
+		for (uint32_t j = 0; j < nr; j++) {
+			if (c->candidates[i].nr == freed[j]) {
+				drop_unmatched(c, i);
+				break;
+			}
+		}
+	}
 }
 
 /* A copy of a record of ours. If another thread made the block it may be changing its lineage. */

@@ -89,6 +89,9 @@ static inline bool copygrow_any(const struct copygrow *c)
 	return __builtin_expect(c->nr_candidates != 0, 0);
 }
 
+/* Blocks of these records are freed, though their records are still there: they are no candidates. */
+void copygrow_forget(struct copygrow *c, const uint32_t *freed, uint32_t nr);
+
 /* The death of a block that goes on in another one. */
 struct copy_link {
 	uint32_t heir_nr;           /* of its record */

@@ -180,6 +180,7 @@ static __attribute__((noinline)) bool hand_down(struct thread *t, uint32_t *slot
 	struct copy_link link;
 	struct hs_record old;
 
+	copygrow_forget(&t->copygrow, s->pending, HS_NR_PENDING);
 	if (!copygrow_heir(t, nr, &link))
 		return false;
 	if (link.shows) {
@@ -250,14 +251,6 @@ static void end_block_later(struct thread *t, uint32_t *slot, uint32_t nr, uint6
 static inline bool is_urgent(uint64_t address)
 {
 	return (address & 4095) <= 16 || stack_may_be_at(address);
-}
-
-/* The same as hand_down(), which must not meet blocks that were freed already. */
-static __attribute__((noinline)) bool settle_and_hand_down(struct thread *t, uint32_t *slot,
-							   uint32_t nr)
-{
-	record_settle(t);
-	return hand_down(t, slot, nr);
 }
 
 /* The slot where a block at address goes, made and on its way to the cache; NULL (counted): none. */
@@ -356,7 +349,7 @@ bool record_death(struct thread *t, uint64_t address)
 		end_block(t, slot, nr);
 		if (t->special & THREAD_DRAINING)
 			totals_drained();
-	} else if (copygrow_any(&t->copygrow) && settle_and_hand_down(t, slot, nr)) {
+	} else if (copygrow_any(&t->copygrow) && hand_down(t, slot, nr)) {
 		return true;
 	} else if (__builtin_expect(is_urgent(address), 0)) {
 		end_block(t, slot, nr);
