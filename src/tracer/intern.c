@@ -45,9 +45,13 @@ static uint64_t hash_of(uint32_t parent, uint64_t pc)
 static bool same(uint32_t nr, uint32_t parent, uint64_t pc)
 {
 	const struct hs_node *n = store_node(nr);
+	uint64_t there;
 
-	return n->parent == parent && (n->pc & (HS_NODE_ADDRESS | HS_NODE_SIGNAL)) == pc &&
-	       module_alive(HS_NODE_MODULE(n->pc));
+	if (__atomic_load_n(&n->parent, __ATOMIC_ACQUIRE) != parent)
+		return false;
+	there = __atomic_load_n(&n->pc, __ATOMIC_RELAXED);
+	return (there & (HS_NODE_ADDRESS | HS_NODE_SIGNAL)) == pc &&
+	       module_alive(HS_NODE_MODULE(there));
 }
 
 /* A table of the next size in front, if nobody else is at it. */
@@ -118,8 +122,9 @@ static uint32_t make_node(uint32_t parent, uint64_t pc)
 	    module_find((pc & HS_NODE_ADDRESS) - !(pc & HS_NODE_SIGNAL), &found))
 		module = found.module;
 	n = store_node((uint32_t)nr);
-	n->pc = pc | module << HS_NODE_MODULE_SHIFT;
-	n->parent = parent;
+	/* in this order for is_next(), which may look at a node whose number nobody knows yet */
+	__atomic_store_n(&n->pc, pc | module << HS_NODE_MODULE_SHIFT, __ATOMIC_RELAXED);
+	__atomic_store_n(&n->parent, parent, __ATOMIC_RELEASE);
 	return (uint32_t)nr;
 }
 
@@ -140,12 +145,28 @@ static __attribute__((noinline)) uint32_t intern_slow(uint64_t hash, uint32_t pa
 	return nr ? put_in(&interned.tables[top - 1], hash, nr, parent, pc) : 0;
 }
 
+/*
+ * Whether the node after its parent is the one: the frames of a stack that was new got numbers in a
+ * row, so that mostly there is nothing to look up, and the nodes of a stack share lines.
+ */
+static inline bool is_next(uint32_t parent, uint64_t pc)
+{
+	const struct hs_array *a = &store.header->arrays[HS_ARRAY_NODES];
+
+	return parent + UINT64_C(1) < __atomic_load_n(&a->ready, __ATOMIC_ACQUIRE) &&
+	       same(parent + 1, parent, pc);
+}
+
 uint32_t intern_node(uint32_t parent, uint64_t pc)
 {
-	uint64_t hash = hash_of(parent, pc);
-	uint32_t top = __atomic_load_n(&interned.nr, __ATOMIC_ACQUIRE);
-	uint32_t nr = top ? find_in(&interned.tables[top - 1], hash, parent, pc) : 0;
+	uint64_t hash;
+	uint32_t top, nr;
 
+	if (is_next(parent, pc))
+		return parent + 1;
+	hash = hash_of(parent, pc);
+	top = __atomic_load_n(&interned.nr, __ATOMIC_ACQUIRE);
+	nr = top ? find_in(&interned.tables[top - 1], hash, parent, pc) : 0;
 	return nr ? nr : intern_slow(hash, parent, pc);
 }
 
