@@ -11,8 +11,9 @@ heapstory heap "$pid" >/dev/null || fail "the program is not traced on"
 expect_status 2 heapstory supervise "$pid" -o elsewhere
 [ -e elsewhere ] && fail "a folder was made for a refusal"
 fd=${FD[c]}
-heapstory supervise "$pid" {fd}>&- &
+heapstory supervise "$pid" --every 50ms {fd}>&- &
 supervisor=$!
+until [ -e out/0001.hs ] || ! kill -0 $supervisor 2>/dev/null; do sleep 0.02; done # it looks after it
 go c
 wait_mark c 2 || finish
 exec {fd}>&-
