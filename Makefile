@@ -337,7 +337,6 @@ deps_test = rustc=rustc go=golang-go redis-server=redis-server redis-cli=redis-t
 	objcopy=binutils dwz=dwz eu-addr2line=elfutils setpriv=util-linux ps=procps libcmocka-dev \
 	libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 debuginfod=debuginfod \
 	aarch64-linux-gnu-gcc=gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-aarch64=qemu-user \
-	xz=xz-utils \
 	libc6-dbg libstdc++6-$(or $(shell g++ -dumpversion 2>/dev/null),12)-dbg
 
 ## deps           installs what is missing for building and testing (Debian, root or sudo)
