@@ -121,15 +121,18 @@ int relay_start(pid_t child, const sigset_t *mask, struct hs_error *err)
 static void stop_too(int sig)
 {
 	struct sigaction standard = {.sa_handler = SIG_DFL}, old;
-	sigset_t one, mask;
+	sigset_t one, all, mask;
 
 	sigaction(sig, &standard, &old);
 	sigemptyset(&one);
 	sigaddset(&one, sig);
+	sigfillset(&all);
 	raise(sig);
 	sigprocmask(SIG_UNBLOCK, &one, &mask);
-	sigprocmask(SIG_SETMASK, &mask, NULL);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	witness_saw(sig); /* one that stopped us again since must not be taken for a later one */
 	sigaction(sig, &old, NULL);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
 /* Takes note of the child's stops and goings-on. */
