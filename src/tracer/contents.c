@@ -4,7 +4,8 @@
  *
  * Runs in the traced program with `in` set; here alone the tracer looks at the host's data.
  *
- * The old block is about to be freed by its owner, who is our caller: it may be read. The other one
+ * The old block is about to be freed by its owner, who is our caller: its first page may be read,
+ * which it shares with the allocator or with others' blocks, or is probed. The other one
  * was made by this thread a moment ago, which does not make it ours: another thread may have got
  * it, and be freeing it now, and the program may protect pages of its own. A load could end the
  * host. So the kernel is asked, one word at a time, by a call that compares a word and has nothing
@@ -19,7 +20,7 @@
 
 #define WORDS 16u /* of 4 bytes, at the beginning of the block */
 #define ASKED 4u  /* of them that are compared */
-#define PAGE 4096u
+#define PAGE 4096u /* or a part of one, where they are larger */
 
 /* Zeroes are found anywhere, and so is the upper half of a pointer. */
 static bool tells(uint32_t word, uint32_t i)
@@ -40,10 +41,14 @@ static uint32_t find_telling(const uint32_t *words, uint32_t nr, uint32_t *ret_p
 
 uint32_t contents_alike(uint64_t old, uint64_t size, uint64_t copy)
 {
-	uint32_t nr = size / 4 < WORDS ? (uint32_t)size / 4 : WORDS;
+	uint64_t on_page = PAGE - (old & (PAGE - 1)), near = size < on_page ? size : on_page;
+	uint32_t nr = near / 4 < WORDS ? (uint32_t)(near / 4) : WORDS;
 	uint32_t words[WORDS], places[WORDS], nr_places, nr_asked, differ = 0;
 
-	/* A block that begins a page may have been protected by the program. */
+	/*
+	 * Pages that begin in a block may have been protected by the program: one that begins with
+	 * it is asked for, and the others are not looked at.
+	 */
 	if (!nr || (!(old & (PAGE - 1)) && sys_probe_read((const void *)old, PAGE)))
 		return 0;
 	memcpy(words, (const void *)old, nr * sizeof(*words));
