@@ -124,7 +124,11 @@ static void file_limit_raise(struct file_limit *saved)
 
 static void file_limit_restore(const struct file_limit *saved)
 {
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+
 	setrlimit(RLIMIT_FSIZE, &saved->limit);
+	/* where it is blocked one may be pending, and would end us later: this throws it away */
+	sigaction(SIGXFSZ, &ignore, NULL);
 	sigaction(SIGXFSZ, &saved->on_excess, NULL);
 }
 

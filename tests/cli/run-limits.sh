@@ -6,6 +6,13 @@
 	heapstory run -o a -- sh -c 'ulimit -f'
 ) 2>limits.err | cat
 heapstory check a/exit.hs >/dev/null || fail "no whole exit snapshot under a file size limit"
+# limits that cannot be raised: refused before the start, in one line, whatever is too large
+for blocks in 20 200; do
+	expect_status 2 bash -c "ulimit -f $blocks; heapstory run -o small -- echo started" 2>small.err
+	[ "$(wc -l <small.err)" = 1 ] && grep -q 'heapstory: cannot .*: File too large$' small.err ||
+		fail "with $blocks blocks: $(cat small.err)"
+	[ -e small ] && fail "an output folder was left behind"
+done
 (
 	ulimit -S -v 400000
 	heapstory run -o b -- sh -c 'ulimit -v'
