@@ -97,6 +97,12 @@ bool elf_dynamic(const struct elf_file *elf, struct elf_dynamic *ret);
 /* Number of dynamic symbols, from the hash tables; 0: unknown. */
 uint64_t elf_dynamic_count(const struct elf_file *elf, const struct elf_dynamic *dynamic);
 
+/*
+ * Calls each with every DT_NEEDED, and with the name of every dynamic symbol that the file itself
+ * defines, until it says true; names are cut at 255 bytes. Returns whether it did.
+ */
+bool elf_dynamic_any(const struct elf_file *elf, bool (*each)(const char *name, bool needed));
+
 /* Copies DT_SONAME; false where there is none. */
 bool elf_soname(const struct elf_file *elf, char *ret, size_t size);
 

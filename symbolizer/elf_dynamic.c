@@ -112,19 +112,75 @@ uint64_t elf_dynamic_count(const struct elf_file *elf, const struct elf_dynamic 
 	return 0;
 }
 
-bool elf_soname(const struct elf_file *elf, char *ret, size_t size)
+/* The string at an index of the dynamic strings; false where it is not in the file. */
+static bool read_string(const struct elf_file *elf, const struct elf_dynamic *dynamic,
+			uint64_t index, char *ret, size_t size)
 {
-	struct elf_dynamic dynamic;
 	uint64_t offset, len;
 
-	if (!elf_dynamic(elf, &dynamic) || !dynamic.soname || !dynamic.strtab ||
-	    !elf_offset_of(elf, dynamic.strtab, &offset, &len) || dynamic.soname >= len)
+	if (!dynamic->strtab || !elf_offset_of(elf, dynamic->strtab, &offset, &len) ||
+	    index >= len)
 		return false;
-	len -= dynamic.soname;
+	len -= index;
 	if (len > size - 1)
 		len = size - 1;
-	if (!elf_read(elf, offset + dynamic.soname, ret, (size_t)len))
+	if (!elf_read(elf, offset + index, ret, (size_t)len))
 		return false;
 	ret[len] = '\0';
 	return true;
+}
+
+static bool any_needed(const struct elf_file *elf, const struct elf_dynamic *dynamic,
+		       bool (*each)(const char *name, bool needed))
+{
+	const struct elf_segment *segment = elf->segments;
+	char name[256];
+	Elf64_Dyn entry;
+	uint64_t i;
+
+	while (segment->type != PT_DYNAMIC) /* elf_dynamic() has found one */
+		segment++;
+	for (i = 0; i < segment->filesz / sizeof(entry) && i < DYNAMIC_MAX; i++) {
+		if (!elf_read(elf, segment->offset + i * sizeof(entry), &entry, sizeof(entry)) ||
+		    entry.d_tag == DT_NULL)
+			break;
+		if (entry.d_tag == DT_NEEDED &&
+		    read_string(elf, dynamic, entry.d_un.d_val, name, sizeof(name)) &&
+		    each(name, true))
+			return true;
+	}
+	return false;
+}
+
+bool elf_dynamic_any(const struct elf_file *elf, bool (*each)(const char *name, bool needed))
+{
+	struct elf_dynamic dynamic;
+	uint64_t offset, len, count, i;
+	Elf64_Sym symbol;
+	char name[256];
+
+	if (!elf_dynamic(elf, &dynamic))
+		return false;
+	if (any_needed(elf, &dynamic, each))
+		return true;
+	if (!dynamic.symtab || !elf_offset_of(elf, dynamic.symtab, &offset, &len))
+		return false;
+	count = elf_dynamic_count(elf, &dynamic);
+	for (i = 0; i < count && i < len / sizeof(symbol); i++) {
+		if (!elf_read(elf, offset + i * sizeof(symbol), &symbol, sizeof(symbol)))
+			return false;
+		if (symbol.st_shndx != SHN_UNDEF &&
+		    read_string(elf, &dynamic, symbol.st_name, name, sizeof(name)) &&
+		    each(name, false))
+			return true;
+	}
+	return false;
+}
+
+bool elf_soname(const struct elf_file *elf, char *ret, size_t size)
+{
+	struct elf_dynamic dynamic;
+
+	return elf_dynamic(elf, &dynamic) && dynamic.soname &&
+	       read_string(elf, &dynamic, dynamic.soname, ret, size);
 }

@@ -90,6 +90,7 @@ enum elf_trace {
 	ELF_TRACE_SETID,         /* set-user-id, set-group-id or file capabilities, and not ours */
 	ELF_TRACE_MUSL,          /* another C library's loader */
 	ELF_TRACE_ARCH,          /* other machine or word size */
+	ELF_TRACE_SANITIZER,     /* built with a sanitizer that replaces malloc itself */
 	ELF_TRACE_UNREADABLE,    /* cannot be opened, or is no program */
 };
 

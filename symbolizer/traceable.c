@@ -183,6 +183,28 @@ static enum elf_trace judge_static(const struct verdict *v, const char *path,
 		   "'%s' is statically linked: nothing can be preloaded into it", path);
 }
 
+/*
+ * The runtimes that replace malloc: they must be first among the libraries, or start before any
+ * other code calls malloc, and end the program where the tracer is before them.
+ */
+static bool is_sanitizer(const char *name, bool needed)
+{
+	static const char *const libraries[] = { "libasan.", "libtsan.", "liblsan.", "libhwasan.",
+						 "libclang_rt.asan", "libclang_rt.tsan",
+						 "libclang_rt.hwasan" };
+	static const char *const symbols[] = { "__asan_init", "__tsan_init", "__lsan_init",
+					       "__msan_init", "__hwasan_init" };
+	size_t i;
+
+	for (i = 0; needed && i < sizeof(libraries) / sizeof(libraries[0]); i++)
+		if (!strncmp(name, libraries[i], strlen(libraries[i])))
+			return true;
+	for (i = 0; !needed && i < sizeof(symbols) / sizeof(symbols[0]); i++)
+		if (!strcmp(name, symbols[i]))
+			return true;
+	return false;
+}
+
 static enum elf_trace judge_elf(const struct verdict *v, const char *path,
 				const struct elf_file *elf)
 {
@@ -208,6 +230,11 @@ static enum elf_trace judge_elf(const struct verdict *v, const char *path,
 	    !elf_read(elf, interp->offset, loader, (size_t)interp->filesz) ||
 	    loader[interp->filesz - 1])
 		return say(v, ELF_TRACE_UNREADABLE, "'%s' is a damaged ELF file", path);
+	if (elf_dynamic_any(elf, is_sanitizer))
+		return say(v, ELF_TRACE_SANITIZER,
+			   "'%s' is built with a sanitizer, which replaces malloc itself and does "
+			   "not start behind the tracer",
+			   path);
 	return judge_loader(v, path, loader);
 }
 
@@ -307,6 +334,7 @@ static enum elf_trace judge_file(struct verdict *v, const char *path, int fd,
 	char line[SCRIPT_LINE_MAX + 1], magic[EI_NIDENT], *interpreter, *args;
 	enum elf_trace result;
 	struct elf_file elf;
+	struct hs_error err;
 	const char *what;
 
 	interpreter = script_interpreter(fd, line, &args);
@@ -320,8 +348,10 @@ static enum elf_trace judge_file(struct verdict *v, const char *path, int fd,
 		return say(v, ELF_TRACE_ARCH, "'%s' is a %s program, this heapstory traces %s", path,
 			   magic[EI_CLASS] == ELFCLASS32 ? "32-bit" : "big-endian",
 			   machine_name(OWN_MACHINE));
-	if (elf_open(&elf, path, NULL) < 0)
-		return say(v, ELF_TRACE_UNREADABLE, "'%s' is a damaged ELF file", path);
+	if (elf_open(&elf, path, &err) < 0) /* the reason may be ours: too many open files */
+		return err.code == HS_E_FORMAT ?
+			       say(v, ELF_TRACE_UNREADABLE, "'%s' is a damaged ELF file", path) :
+			       say(v, ELF_TRACE_UNREADABLE, "%s", err.text);
 	result = judge_elf(v, path, &elf);
 	elf_release(&elf);
 	if (result == ELF_TRACE_OK && is_secure(fd, st, &what))

@@ -132,6 +132,19 @@ static void test_dynamic(void **state)
 	expect("/bin/sh", ELF_TRACE_OK, NULL);
 }
 
+/* Refused with the runtime as a library and linked in; one without a malloc of its own is not. */
+static void test_sanitizer(void **state)
+{
+	(void)state;
+	run("gcc -fsanitize=address -o asan m.c; gcc -fsanitize=thread -o tsan m.c;"
+	    "gcc -fsanitize=address -static-libasan -o inside m.c;"
+	    "gcc -fsanitize=undefined -o ubsan m.c");
+	expect(in_folder("asan"), ELF_TRACE_SANITIZER, "is built with a sanitizer");
+	expect(in_folder("tsan"), ELF_TRACE_SANITIZER, "is built with a sanitizer");
+	expect(in_folder("inside"), ELF_TRACE_SANITIZER, "is built with a sanitizer");
+	expect(in_folder("ubsan"), ELF_TRACE_OK, NULL);
+}
+
 static void test_static(void **state)
 {
 	(void)state;
@@ -306,6 +319,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dynamic),
 		cmocka_unit_test(test_static),
+		cmocka_unit_test(test_sanitizer),
 		cmocka_unit_test(test_loader),
 		cmocka_unit_test(test_other_loader),
 		cmocka_unit_test(test_other_machine),
