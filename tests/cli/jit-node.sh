@@ -29,5 +29,5 @@ done
 read -r _ frames _ overlaps < <(tail -n 1 two.out)
 [ "$frames" -ge 100 ] || fail "only $frames frames of code made at run time"
 [ "$overlaps" -ge 50 ] || fail "only $overlaps of them where lines overlap"
-grep -c 'JS:.made_0_' one.json >/dev/null || fail "no frame of a function that was made"
+grep -cE '(JS|LazyCompile|Function):.made_0_' one.json >/dev/null || fail "no frame of a function that was made"
 finish

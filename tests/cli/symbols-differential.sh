@@ -22,6 +22,9 @@ def out(*command, stdin=None):
     return subprocess.run(command, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           text=True, errors='replace').stdout
 
+# DWARF names the function, a symbol table the compiler's copy of it.
+strip = lambda n: re.sub(r'(\.(cold|isra|part|constprop|lto_priv|llvm)(\.\d+)?)+$', '', n)
+
 def symbols(file, table):
     """[(start, end, type, name)] as readelf has it; labels end where they start."""
     rows, inside = [], False
@@ -31,7 +34,7 @@ def symbols(file, table):
         if inside and len(word) >= 8 and word[3] in ('FUNC', 'IFUNC', 'NOTYPE') \
                 and word[6] not in ('UND', 'ABS', 'COM'):
             start, size = int(word[1], 16), int(word[2], 0)
-            rows.append((start, start + size, word[3], word[7].split('@')[0] or word[7]))
+            rows.append((start, start + size, word[3], strip(word[7].split('@')[0] or word[7])))
     return rows
 
 def build_id(file):
@@ -73,7 +76,7 @@ text_of = '\n'.join(f'{a:x}' for a in order) + '\n'
 id_args = ['--build-id', ident] if ident else []
 ours = out(driver, '--raw', *id_args, path, stdin=text_of).splitlines()
 assert len(ours) == len(order), (len(ours), len(order))
-bare = lambda name: name.split('@')[0] if '@' in name[1:] else name
+bare = lambda name: strip(name.split('@')[0] if '@' in name[1:] else name)
 wrong, missing, labels, named = [], [], 0, 0
 starts_of = {}
 for r in rows: starts_of.setdefault(r[3], set()).add(r[0])
@@ -98,8 +101,7 @@ def other(tool, theirs):
     if len(theirs) != len(order): differ.append(('answers', len(order), len(theirs)))
     for a, name, them in zip(order, ours, theirs):
         name, them = bare(name), bare(them)
-        strip = lambda n: re.sub(r'(\.(cold|isra|part|constprop|lto_priv|llvm)(\.\d+)?)+$', '', n)
-        if strip(name) == strip(them): same += 1
+        if name == them: same += 1
         elif them in {r[3] for r in cover[a]}: alias += 1
         elif name == '??' and not cover[a]: behind += 1      # a function that ended before
         elif name in {r[3] for r in cover[a]}: inlined += 1  # a scope from DWARF, or a label inside

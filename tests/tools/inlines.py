@@ -161,6 +161,6 @@ if with_eu:
     eu = parse_eu(out('eu-addr2line', '-A', '-a', '-i', '-f', '-e', oracle, stdin=''.join(hexes[::step])))
     assert len(eu) == len(order), (len(eu), len(order))
     # It finds few inlined functions in what LLVM wrote.
-    counted = ('file', 'line') + (() if re.search('rustc', out('readelf', '-p', '.comment', path)) else ('depth',))
+    counted = ('file', 'line') + (() if 'rust_eh_personality' in out('readelf', '-sW', path) else ('depth',))
     parts.append(report('eu-addr2line', *compare(eu, counted, False), {'file': .98, 'line': .98, 'depth': .98}))
 print(re.sub(r'\.so\..*', '.so', os.path.basename(path)) + ': ' + '; '.join(parts))
