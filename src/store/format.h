@@ -239,7 +239,7 @@ struct hs_control {
 	uint32_t word;                  /* enum hs_mode | HS_CONTROL_FREEZE; a futex */
 	uint32_t freeze_seq;
 	uint32_t overrun_seq;
-	uint32_t fork_done;             /* tracer's own: the child has its copy; a futex */
+	uint32_t fork_done;             /* tracer's own: which copy of a child is under way; a futex */
 	uint64_t nr_snapshots;          /* taken so far */
 	uint64_t supervisor;            /* pid of the process that looks after the store; 0: none */
 	uint64_t mode_since_ms;         /* when the mode was last set, since start_ns */

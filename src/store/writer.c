@@ -189,7 +189,7 @@ static long copy_all(char *to)
 	return err;
 }
 
-long store_clone(const char *path, void (*copied)(void))
+long store_clone(const char *path, bool (*copied)(void))
 {
 	long fd = sys_open(path, O_RDWR | O_NOFOLLOW, 0);
 	char *copy = NULL;
@@ -202,7 +202,8 @@ long store_clone(const char *path, void (*copied)(void))
 		copy = sys_map_file((int)fd, store.mapped);
 		err = copy ? copy_all(copy) : -ENOMEM;
 	}
-	copied();
+	if (!copied() && !err)
+		err = -EAGAIN;
 	if (fd >= 0)
 		sys_close((int)fd);
 	if (!err) {

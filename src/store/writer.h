@@ -36,10 +36,11 @@ long store_attach(const char *path);
 /*
  * In a fork child: takes the new store at path (made by store_create) as its own, filled with all
  * that the present store holds, at the same address. Whoever writes the present store must be
- * waiting. copied() is called when the present store is not needed any more, also on failure.
+ * waiting. copied() is called when the present store is not needed any more, also on failure;
+ * false from it says that the writer did not wait for so long, so the copy is no good (-EAGAIN).
  * 0 or -errno; on failure the present store stays mapped.
  */
-long store_clone(const char *path, void (*copied)(void));
+long store_clone(const char *path, bool (*copied)(void));
 
 /* Now, in units of HS_TICK_MS since the tracer's start; saturates. */
 uint32_t store_tick(void);

@@ -26,6 +26,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
@@ -224,10 +225,15 @@ static void enter_registry(struct environment *env, uint64_t ticks)
 
 /* ---- start ---- */
 
+static void before_fork(void);
+static void after_fork(void);
+static void in_child(void);
+
 static long begin(void)
 {
 	struct environment *env = &life.env;
 	uint64_t ticks = start_ticks();
+	bool made = false;
 	long err = 0;
 
 	life.pid = (uint32_t)sys_getpid();
@@ -236,10 +242,11 @@ static long begin(void)
 	if (!env->store[0]) {
 		err = env->dir[0] ? paths_settle_dir(env, life.pid) : 0;
 		err = err ? err : make_store(env, ticks);
-		if (!err && env->dir[0])
-			err = paths_link_store(env);
+		made = !err;
 	}
 	err = err ? err : store_attach(env->store);
+	if (err && made)
+		sys_unlink(env->store);
 	if (err)
 		return err;
 	fill_header(ticks);
@@ -247,10 +254,18 @@ static long begin(void)
 	unwind_start();
 	err = thread_start();
 	err = err ? err : index_start();
-	if (err)
+	if (err) {
+		if (made)
+			sys_unlink(env->store);
 		return err;
+	}
+	if (env->follow) /* where this fails no fork is followed, and each is counted */
+		pthread_atfork(before_fork, after_fork, in_child);
 	enter_registry(env, ticks);
 	__atomic_store_n(&store.header->state, HS_STATE_RECORDING, __ATOMIC_RELEASE);
+	/* Not before: a supervisor takes what the link names in HS_STATE_NEW for one never used. */
+	if (made && env->dir[0] && paths_link_store(env))
+		say("cannot link the store", env->store);
 	thread_open_gate();
 	return 0;
 }
@@ -352,14 +367,17 @@ bool lifecycle_env(bool same_pid, struct lifecycle_env *ret)
 
 /* ---- fork ---- */
 
-static void child_copied(void)
-{
-	__atomic_store_n(&store.control->fork_done, 1, __ATOMIC_RELEASE);
-	sys_futex_wake_all(&store.control->fork_done);
-}
+/*
+ * The copy is taken between the program's own handlers of pthread_atfork(): ours are registered
+ * first, so they run last before the fork and first after it. Otherwise a handler might wait for a
+ * thread that waits for the copy, or allocate and wait itself. They do nothing in a fork that the
+ * hook has not seen.
+ */
+enum { FORK_NOT_OURS, FORK_ASKED, FORK_STOPPED, FORK_COPIED };
+static __thread int forking __attribute__((tls_model("initial-exec")));
 
-/* In the child, with the parent and its threads waiting: a store of its own, then on as before. */
-static void begin_child(void)
+/* With the parent and its threads waiting: a store of its own, then on as before. */
+static long begin_child(void)
 {
 	struct environment *env = &life.env;
 	uint64_t ticks = start_ticks();
@@ -372,15 +390,15 @@ static void begin_child(void)
 	if (env->dir[0])
 		err = paths_settle_dir(env, life.pid);
 	err = err ? err : make_store(env, ticks);
-	if (!err && env->dir[0])
-		err = paths_link_store(env);
 	if (err) {
-		child_copied();
-		return;
+		thread_fork_copied();
+		return err;
 	}
-	err = store_clone(env->store, child_copied);
-	if (err)
-		return;
+	err = store_clone(env->store, thread_fork_copied);
+	if (err) {
+		sys_unlink(env->store);
+		return err;
+	}
 	store.header->pid = life.pid;
 	store.header->ppid = (uint32_t)sys_getppid();
 	store.header->start_ticks = ticks;
@@ -392,33 +410,49 @@ static void begin_child(void)
 	if (sys_membarrier_register())
 		store.header->flags |= HS_STORE_FENCED;
 	thread_fork_child();
+	/* Not before the store says that it is a living process's. */
+	if (env->dir[0] && paths_link_store(env))
+		say("cannot link the store of a child", env->store);
 	enter_registry(env, ticks);
 	thread_open_gate();
+	return 0;
+}
+
+static void before_fork(void)
+{
+	if (forking == FORK_ASKED && thread_fork_begin())
+		forking = FORK_STOPPED;
+}
+
+static void after_fork(void)
+{
+	if (forking != FORK_STOPPED)
+		return;
+	thread_fork_end();
+	forking = FORK_COPIED;
+}
+
+static void in_child(void)
+{
+	if (forking == FORK_STOPPED && begin_child())
+		store_lost(HS_LOST_CHILD); /* the parent's store is still mapped, and shared */
+	forking = FORK_NOT_OURS;
 }
 
 int lifecycle_fork(int (*next)(void))
 {
-	int pid, failure;
+	int outer = forking, pid;
+	bool follow, copied;
 
-	if (!life.env.follow || !lifecycle_is_own_process()) {
-		pid = next();
-		if (pid > 0)
-			store_lost(HS_LOST_CHILD);
-		return pid;
-	}
-	if (!thread_fork_begin())
-		say("a thread did not stop for a fork; the child's table may be off by its event", NULL);
+	/* Inside another fork, by a handler of the program's, the state is that other fork's. */
+	follow = outer == FORK_NOT_OURS && life.env.follow && lifecycle_is_own_process();
+	forking = follow ? FORK_ASKED : FORK_NOT_OURS;
 	pid = next();
-	failure = errno;
-	if (pid == 0) {
-		begin_child();
-		return 0;
-	}
-	for (uint64_t start = store_now_ms(); pid > 0 && store_now_ms() - start < 1000;)
-		if (__atomic_load_n(&store.control->fork_done, __ATOMIC_ACQUIRE) ||
-		    sys_futex_wait(&store.control->fork_done, 0, 10000000) == -EPERM)
-			break;
-	thread_fork_end();
-	errno = failure;
+	if (pid == 0)
+		return 0; /* see in_child() */
+	copied = forking == FORK_COPIED;
+	forking = outer;
+	if (pid > 0 && !copied)
+		store_lost(HS_LOST_CHILD);
 	return pid;
 }

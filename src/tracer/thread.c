@@ -66,6 +66,7 @@ static struct {
 	size_t tid_offset;             /* of the thread id in what pthread_self() points to; 0: unknown */
 	pthread_key_t key;
 	bool has_key;
+	uint32_t fork_copy;            /* even: fork_done until the child has its copy */
 } threads;
 
 /* glibc keeps the thread's id in its own struct; found there once, it needs no system call. */
@@ -286,6 +287,21 @@ static uint64_t wait_ns(uint64_t spent_ms)
 						  10000000;
 }
 
+/*
+ * Others go on, whether the child has its copy or not. In fork_done an odd number says that it
+ * has, another even one that it is late and must not use it, however late it looks.
+ */
+static void end_copy(void)
+{
+	struct hs_control *c = store.control;
+	uint32_t copy = threads.fork_copy;
+
+	__atomic_compare_exchange_n(&c->fork_done, &copy, copy + 2, false, __ATOMIC_SEQ_CST,
+				    __ATOMIC_SEQ_CST);
+	__atomic_fetch_and(&c->word, ~HS_CONTROL_FORK, __ATOMIC_SEQ_CST);
+	sys_futex_wake_all(&c->word);
+}
+
 /* Waits until the snapshot is over or the deadline has come; then ends the freeze itself. */
 static void wait_frozen(void)
 {
@@ -302,7 +318,7 @@ static void wait_frozen(void)
 		if (spent >= HS_FREEZE_DEADLINE_MS && word & HS_CONTROL_FREEZE)
 			break;
 		if (spent >= FORK_WAIT_MS + HS_FREEZE_DEADLINE_MS) {
-			__atomic_fetch_and(&c->word, ~HS_CONTROL_FORK, __ATOMIC_SEQ_CST);
+			end_copy();
 			return; /* the child has had its time */
 		}
 		if (sys_futex_wait(&c->word, word, wait_ns(spent)) ==
@@ -433,16 +449,23 @@ static bool others_out(void)
 
 bool thread_fork_begin(void)
 {
+	struct hs_control *c = store.control;
 	uint64_t start = store_now_ms();
 	uint32_t never = 0;
 
+	if (tracer_self && (tracer_self->slot->in || tracer_self->special & THREAD_BUSY))
+		return false;
 	sys_lock(&threads.lock);
-	__atomic_store_n(&store.control->fork_done, 0, __ATOMIC_RELAXED);
-	__atomic_fetch_or(&store.control->word, HS_CONTROL_FORK, __ATOMIC_SEQ_CST);
+	threads.fork_copy = (__atomic_load_n(&c->fork_done, __ATOMIC_RELAXED) | 1) + 1;
+	__atomic_store_n(&c->fork_done, threads.fork_copy, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&c->word, HS_CONTROL_FORK, __ATOMIC_SEQ_CST);
 	sys_membarrier();
 	while (!others_out()) {
-		if (store_now_ms() - start > FORK_WAIT_MS)
+		if (store_now_ms() - start > FORK_WAIT_MS) {
+			end_copy();
+			sys_unlock(&threads.lock);
 			return false;
+		}
 		sys_futex_wait(&never, 0, 100000);
 	}
 	return true;
@@ -450,9 +473,26 @@ bool thread_fork_begin(void)
 
 void thread_fork_end(void)
 {
-	__atomic_fetch_and(&store.control->word, ~HS_CONTROL_FORK, __ATOMIC_SEQ_CST);
-	sys_futex_wake_all(&store.control->word);
+	uint32_t *done = &store.control->fork_done;
+	uint64_t start = store_now_ms();
+
+	while (__atomic_load_n(done, __ATOMIC_ACQUIRE) == threads.fork_copy &&
+	       store_now_ms() - start < FORK_WAIT_MS)
+		if (sys_futex_wait(done, threads.fork_copy, 10000000) == -EPERM)
+			break;
+	end_copy();
 	sys_unlock(&threads.lock);
+}
+
+bool thread_fork_copied(void)
+{
+	uint32_t *done = &store.control->fork_done;
+	uint32_t copy = threads.fork_copy;
+	bool in_time = __atomic_compare_exchange_n(done, &copy, copy + 1, false, __ATOMIC_SEQ_CST,
+						   __ATOMIC_SEQ_CST);
+
+	sys_futex_wake_all(done);
+	return in_time;
 }
 
 void thread_fork_child(void)

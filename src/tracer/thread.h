@@ -152,11 +152,18 @@ static inline bool tracer_own_work(void)
 }
 
 /*
- * Around a fork whose child is to be traced: stops all changes of the table by other threads (for
- * a second at most; false: not all have stopped) until thread_fork_end().
+ * Around a fork whose child is to be traced: stops all changes of the table by other threads until
+ * thread_fork_end(). False if not all have stopped within a second, or if the calling thread is in
+ * a change itself (a signal handler forks): then nothing is to be ended.
+ * Nothing of the program may run in between but the C library's fork: it might wait for a thread
+ * that waits here.
  */
 bool thread_fork_begin(void);
+/* In the parent: waits until the child has its copy, for a second at most. */
 void thread_fork_end(void);
+
+/* In the child: says that it has its copy. False if the parent has not waited for it. */
+bool thread_fork_copied(void);
 
 /* In the child, whose store is a copy: of the threads only the calling one is left. */
 void thread_fork_child(void);
