@@ -188,6 +188,19 @@ static uint64_t events_lost(const struct snap_coverage *c)
 	       c->lost[HS_LOST_STALE];
 }
 
+/*
+ * Of a store that stopped, and whose program is gone, the last sign may be the stop itself: how
+ * long the program went on is not known, so no share is.
+ */
+static json_t *share_of_life(const struct snapshot *s)
+{
+	const struct snap_coverage *c = &s->coverage;
+
+	if (s->state == HS_STATE_STOPPED && s->taken_ms <= c->stopped_ms)
+		return json_null();
+	return json_real(c->share_of_life);
+}
+
 json_t *rows_coverage(const struct snapshot *s)
 {
 	const struct snap_coverage *c = &s->coverage;
@@ -195,7 +208,7 @@ json_t *rows_coverage(const struct snapshot *s)
 
 	set(o, "mode", json_string(mode_name(c->mode)));
 	set(o, "since_s", json_real(rows_seconds(s, c->since_ms)));
-	set(o, "share_of_life", json_real(c->share_of_life));
+	set(o, "share_of_life", share_of_life(s));
 	set_int(o, "blocks_without_stack", c->blocks_without_stack);
 	set_int(o, "events_lost", events_lost(c));
 	set_int(o, "unknown_frees", c->lost[HS_LOST_UNKNOWN_FREE]);
@@ -245,12 +258,14 @@ json_t *rows_coverage_of_two(const struct snapshot *before, const struct snapsho
 {
 	json_t *o = rows_coverage(after), *b = rows_coverage(before);
 	double since = json_real_value(json_object_get(b, "since_s"));
-	double share = json_real_value(json_object_get(b, "share_of_life"));
+	json_t *mine = json_object_get(o, "share_of_life");
+	json_t *others = json_object_get(b, "share_of_life");
 
 	if (since > json_real_value(json_object_get(o, "since_s")))
 		set(o, "since_s", json_real(since));
-	if (share < json_real_value(json_object_get(o, "share_of_life")))
-		set(o, "share_of_life", json_real(share));
+	if (json_is_null(others) ||
+	    (!json_is_null(mine) && json_real_value(others) < json_real_value(mine)))
+		set(o, "share_of_life", json_incref(others));
 	if (!before->coverage.consistent)
 		set(o, "consistent", json_false());
 	merge_notes(o, b, "before");

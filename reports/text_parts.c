@@ -302,18 +302,20 @@ static void print_coverage(struct report *r)
 	json_int_t without = json_integer_value(json_object_get(c, "blocks_without_stack"));
 	json_int_t lost = json_integer_value(json_object_get(c, "events_lost"));
 	json_int_t unknown = json_integer_value(json_object_get(c, "unknown_frees"));
-	double share = json_number_value(json_object_get(c, "share_of_life"));
+	const json_t *known_share = json_object_get(c, "share_of_life");
+	double share = json_number_value(known_share);
 	char moment[REPORT_TEXT_LEN];
 	struct buffer b = {0};
 	size_t i;
 
-	if (text_of(c, "mode")) /* else it is not known */
-		buffer_addf(
-			&b,
-			"mode %s since %s, %.*f %% of the life; %" JSON_INTEGER_FORMAT " events lost",
-			text_of(c, "mode"),
-			text_moment(json_number_value(json_object_get(c, "since_s")), moment),
-			share < 0.9995 && share > 0 ? 1 : 0, 100 * share, lost);
+	if (text_of(c, "mode")) { /* else it is not known */
+		buffer_addf(&b, "mode %s since %s", text_of(c, "mode"),
+			    text_moment(json_number_value(json_object_get(c, "since_s")), moment));
+		if (json_is_number(known_share))
+			buffer_addf(&b, ", %.*f %% of the life",
+				    share < 0.9995 && share > 0 ? 1 : 0, 100 * share);
+		buffer_addf(&b, "; %" JSON_INTEGER_FORMAT " events lost", lost);
+	}
 	if (without)
 		buffer_addf(&b, "; %" JSON_INTEGER_FORMAT " blocks without a stack", without);
 	if (unknown)

@@ -120,7 +120,7 @@ struct snap_thread {
 struct snap_coverage {
 	uint32_t mode;                  /* enum hs_mode */
 	uint64_t since_ms;              /* recording since, after the tracer's start */
-	double share_of_life;           /* 0..1: part of the life of the process that was recorded */
+	double share_of_life;           /* 0..1: part of the time since start that was recorded */
 	uint64_t blocks_without_stack;
 	uint64_t lost[HS_NR_LOST];
 	uint32_t flags;                 /* enum hs_store_flags */

@@ -110,7 +110,11 @@ static void take_coverage(struct build *b)
 		end = h->stopped_ms;
 	if (recording(cov->mode) && end > c->mode_since_ms)
 		recorded += end - c->mode_since_ms;
-	life = (double)b->s->start_after_ms + (double)b->s->taken_ms;
+	/*
+	 * Before the store there was no main() yet, only the loader: with none of the program's
+	 * blocks missing this is the whole life, however short, and however coarse the clock.
+	 */
+	life = (double)b->s->taken_ms;
 	cov->share_of_life = life > 0 ? (double)recorded / life : 1;
 	if (cov->share_of_life > 1)
 		cov->share_of_life = 1;
