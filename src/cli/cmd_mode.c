@@ -52,7 +52,7 @@ static int mode_of_name(const char *name, enum hs_mode *ret)
 	else if (!strcmp(name, "full") || !strcmp(name, "sample") || !strncmp(name, "sample=", 7))
 		return say("mode '%s' is not in this version", name);
 	else
-		return say("'%s' is no mode (off, sample, live, full)", name);
+		return say("'%s' is no mode (off, live)", name);
 	return EXIT_DONE;
 }
 

@@ -123,14 +123,14 @@ static json_t *coverage_of(struct job *job)
 
 	if (s->nr < TREND_MIN_SURE)
 		rows_add_note(o,
-			      "%zu snapshots are too few to be sure of anything: the rows are "
+			      "%zu snapshot%s too few to be sure of anything: the rows are "
 			      "what has grown so far; with %u or more they are tested",
-			      s->nr, TREND_MIN_SURE);
+			      s->nr, s->nr == 1 ? " is" : "s are", TREND_MIN_SURE);
 	if (s->nr_others)
 		rows_add_note(o,
-			      "%zu more snapshots are of other processes, or of what this one was "
+			      "%zu more snapshot%s of other processes, or of what this one was "
 			      "before it became another program",
-			      s->nr_others);
+			      s->nr_others, s->nr_others == 1 ? " is" : "s are");
 	if (s->nr_left_out)
 		rows_add_note(o, "%zu snapshots of %zu are looked at, spread evenly over the time",
 			      s->nr, s->nr + s->nr_left_out);

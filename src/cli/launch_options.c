@@ -95,7 +95,7 @@ static int parse_mode(const char *value, uint32_t *ret_mode, struct hs_error *er
 		 !strncmp(value, "sample=", 7))
 		return hs_error_set(err, HS_E_USAGE, "mode '%s' is not in this version", value);
 	else
-		return hs_error_set(err, HS_E_USAGE, "'%s' is no mode (off, sample, live, full)",
+		return hs_error_set(err, HS_E_USAGE, "'%s' is no mode (off, live)",
 				    value);
 	return 1;
 }

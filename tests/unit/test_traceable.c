@@ -137,7 +137,7 @@ static void test_sanitizer(void **state)
 {
 	(void)state;
 	run("gcc -fsanitize=address -o asan m.c; gcc -fsanitize=thread -o tsan m.c;"
-	    "gcc -fsanitize=address -static-libasan -o inside m.c;"
+	    "gcc -fsanitize=address -static-libasan -rdynamic -o inside m.c;"
 	    "gcc -fsanitize=undefined -o ubsan m.c");
 	expect(in_folder("asan"), ELF_TRACE_SANITIZER, "is built with a sanitizer");
 	expect(in_folder("tsan"), ELF_TRACE_SANITIZER, "is built with a sanitizer");
