@@ -96,7 +96,7 @@ static void print_text(const struct store_summary *s)
 {
 	printf("%.*s, process %" PRIu32 ": %s", (int)sizeof(s->comm), s->comm, s->pid,
 	       mode_name(s->mode));
-	if (s->mode == HS_MODE_DRAIN)
+	if (s->mode == HS_MODE_DRAIN && s->live_count)
 		printf("; %" PRId64 " block%s that it knows %s still followed", s->live_count,
 		       s->live_count == 1 ? "" : "s", s->live_count == 1 ? "is" : "are");
 	putchar('\n');

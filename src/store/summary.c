@@ -38,27 +38,51 @@ static int read_parts(int fd, const char *path, struct hs_header *h, struct hs_c
 	return 0;
 }
 
+/* Reads element i of an array that has elements of this size; false: there is none to be had. */
+static bool read_element(int fd, const struct hs_array *a, uint64_t i, void *buf, size_t size)
+{
+	uint64_t count = a->count < a->ready ? a->count : a->ready;
+	uint32_t k;
+
+	if (a->elem_size != size || a->shift > 32 || i >= count)
+		return false;
+	k = hs_array_extent(a->shift, i);
+	return k < HS_NR_EXTENTS &&
+	       read_whole(fd, buf, size, a->extent[k] + (i - hs_array_first(a->shift, k)) * size);
+}
+
+/* Takes off a block that was freed, and has record nr as long as its totals count it. */
+static void take_off_dead(int fd, const struct hs_header *h, uint32_t nr, struct store_summary *ret)
+{
+	struct hs_long_lineage lineage;
+	struct hs_record r;
+	uint64_t size;
+
+	if (!read_element(fd, &h->arrays[HS_ARRAY_RECORDS], nr, &r, sizeof(r)) || !r.word)
+		return;
+	size = r.size & HS_SIZE_MAX;
+	if (r.word & HS_RECORD_LONG && read_element(fd, &h->arrays[HS_ARRAY_LONG_LINEAGES], r.birth,
+						    &lineage, sizeof(lineage)))
+		size = lineage.size;
+	ret->live_bytes = (int64_t)((uint64_t)ret->live_bytes - size);
+	ret->live_count = (int64_t)((uint64_t)ret->live_count - 1);
+}
+
 /* What threads have not told the header yet. */
-static void add_unflushed(int fd, const struct hs_header *h, struct store_summary *ret)
+static void add_untold(int fd, const struct hs_header *h, struct store_summary *ret)
 {
 	const struct hs_array *a = &h->arrays[HS_ARRAY_THREADS];
-	uint64_t count = a->count < a->ready ? a->count : a->ready;
+	struct hs_thread t;
 
 	/* A slot has 16 bits of a serial, so no more can be real. */
-	if (a->elem_size != sizeof(struct hs_thread) || a->shift > 32 || count > 65536)
-		return;
-	for (uint64_t i = 0; i < count; i++) {
-		uint32_t k = hs_array_extent(a->shift, i);
-		struct hs_thread t;
-
-		if (k >= HS_NR_EXTENTS ||
-		    !read_whole(fd, &t, sizeof(t),
-				a->extent[k] + (i - hs_array_first(a->shift, k)) * sizeof(t)))
-			return;
+	for (uint64_t i = 0; i < 65536 && read_element(fd, a, i, &t, sizeof(t)); i++) {
 		ret->live_bytes =
 			(int64_t)((uint64_t)ret->live_bytes + (uint64_t)t.unflushed_bytes);
 		ret->live_count =
 			(int64_t)((uint64_t)ret->live_count + (uint64_t)t.unflushed_count);
+		for (uint32_t k = 0; k < HS_NR_PENDING; k++)
+			if (t.pending[k])
+				take_off_dead(fd, h, t.pending[k], ret);
 	}
 }
 
@@ -101,7 +125,7 @@ int store_summary(const char *path, struct store_summary *ret, struct hs_error *
 		memcpy(ret->comm, h.comm, sizeof(ret->comm) - 1);
 		if (ret->alive && monotonic_ns() > h.start_ns)
 			ret->now_ms = (monotonic_ns() - h.start_ns) / 1000000;
-		add_unflushed(fd, &h, ret);
+		add_untold(fd, &h, ret);
 	}
 	close(fd);
 	return res;

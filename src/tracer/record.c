@@ -321,6 +321,17 @@ static __attribute__((noinline)) void put_birth(struct thread *t, const struct b
 		copygrow_birth(&t->copygrow, nr, &fresh);
 }
 
+/* There may be no block whose death would end the drain: births look now and then. */
+static __attribute__((noinline)) void look_drained(struct thread *t)
+{
+	uint32_t tick = store_tick();
+
+	if (tick == t->drain_tick)
+		return;
+	t->drain_tick = tick;
+	totals_drained(t);
+}
+
 void record_birth(struct thread *t, const struct block *b, const struct unwind_regs *regs)
 {
 	uint32_t *slot;
@@ -328,6 +339,8 @@ void record_birth(struct thread *t, const struct block *b, const struct unwind_r
 	if (__builtin_expect(t->special & THREAD_DRAINING || !store_recording(), 0)) {
 		if (!store_recording())
 			store_lost(HS_LOST_STOPPED);
+		if (t->special & THREAD_DRAINING)
+			look_drained(t);
 		return;
 	}
 	slot = slot_for(t, b->address);
@@ -348,7 +361,7 @@ bool record_death(struct thread *t, uint64_t address)
 	if (__builtin_expect(t->special & (THREAD_DRAINING | THREAD_ORPHAN), 0)) {
 		end_block(t, slot, nr);
 		if (t->special & THREAD_DRAINING)
-			totals_drained();
+			totals_drained(t);
 	} else if (copygrow_any(&t->copygrow) && hand_down(t, slot, nr)) {
 		return true;
 	} else if (__builtin_expect(is_urgent(address), 0)) {

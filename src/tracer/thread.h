@@ -56,6 +56,7 @@ struct thread {
 	int64_t calm;                   /* held-back bytes that need no look at the mark: totals.c */
 	bool rising;                    /* live is above the mark, since risen_tick at the latest */
 	uint32_t risen_tick;
+	uint32_t drain_tick;            /* when a birth looked last whether all is drained: record.c */
 	uint64_t newest;                /* address of the block made last, 0: it made none since */
 	struct index_supply supply;
 	struct thread *next;            /* list of structs without thread */

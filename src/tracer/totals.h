@@ -33,7 +33,7 @@ void totals_death(struct thread *t, uint32_t stack, uint64_t size, bool temporar
 void totals_resize(struct thread *t, uint32_t old_stack, uint64_t old_size, uint32_t stack,
 		   uint64_t size, uint32_t tick);
 
-/* Goes from HS_MODE_DRAIN to HS_MODE_OFF if no block is left. */
-void totals_drained(void);
+/* Goes from HS_MODE_DRAIN to HS_MODE_OFF if no block is left; t: the calling thread. */
+void totals_drained(const struct thread *t);
 
 #endif
