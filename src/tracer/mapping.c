@@ -4,7 +4,8 @@
  *
  * Runs in the traced program with `in` set, under one lock: mapping memory is a system call, so
  * this is on no hot path. The lock is never held across a real call, and a signal handler that
- * comes while it is held passes through, because `in` is set.
+ * comes while it is held passes through, because `in` is set. One that does not return to the
+ * holder leaves it held: waiting for it has an end.
  *
  * The store has a record a mapping, as of a block, with a lineage once it was resized. Beside it
  * there is an index of our own: entries by address, highest first, because the kernel hands out
@@ -18,6 +19,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#define LOCK_WAIT_MS 200 /* much more than a change takes, on a busy machine too */
+
 struct entry {
 	uint64_t start, end; /* end of a mapped file or memory: of its last page */
 	uint64_t order; /* of mappings.order, when it came to its place */
@@ -26,6 +29,7 @@ struct entry {
 
 static struct {
 	uint32_t lock;
+	bool given_up; /* whoever has the lock does not come back with it */
 	uint32_t free_nr; /* records that are free, linked by `serial`; 0: none */
 	uint64_t order;
 	struct entry *entries;
@@ -39,7 +43,32 @@ uint64_t mapping_clock(void)
 
 bool mapping_any(void)
 {
-	return __atomic_load_n(&mappings.nr, __ATOMIC_RELAXED) != 0;
+	return __atomic_load_n(&mappings.nr, __ATOMIC_RELAXED) != 0 &&
+	       !__atomic_load_n(&mappings.given_up, __ATOMIC_RELAXED);
+}
+
+/*
+ * False, counted: the lock can't be had. A signal handler that left a thread which had it by
+ * siglongjmp, or that thread's cancellation, has taken it along. From then on mappings stay
+ * recorded as they are, and no call waits again.
+ */
+static bool lock(void)
+{
+	uint64_t start = 0;
+
+	for (unsigned spins = 0; !__atomic_load_n(&mappings.given_up, __ATOMIC_RELAXED); spins++) {
+		if (!__atomic_exchange_n(&mappings.lock, 1, __ATOMIC_ACQUIRE))
+			return true;
+		if (spins < 100)
+			continue;
+		if (spins == 100)
+			start = store_now_ms();
+		else if (store_now_ms() - start > LOCK_WAIT_MS)
+			__atomic_store_n(&mappings.given_up, true, __ATOMIC_RELAXED);
+		sys_futex_wait(&mappings.lock, 1, 1000000);
+	}
+	store_lost(HS_LOST_STOPPED);
+	return false;
 }
 
 static uint64_t next_order(void)
@@ -307,14 +336,16 @@ void mapping_born(struct thread *t, uint64_t start, uint64_t size, enum hs_famil
 {
 	struct entry e = { .start = start, .end = page_end(start, size) };
 
-	sys_lock(&mappings.lock);
+	if (!lock())
+		return;
 	born(t, &e, size, family, stack);
 	sys_unlock(&mappings.lock);
 }
 
 void mapping_gone(struct thread *t, uint64_t start, uint64_t size, uint64_t clock)
 {
-	sys_lock(&mappings.lock);
+	if (!lock())
+		return;
 	carve(t, start, page_end(start, size), clock);
 	sys_unlock(&mappings.lock);
 }
@@ -343,7 +374,8 @@ void mapping_moved(struct thread *t, const struct mapping_move *m, uint32_t stac
 	uint64_t old_end = page_end(m->old, m->old_size), end = page_end(m->start, m->size);
 	struct entry *e;
 
-	sys_lock(&mappings.lock);
+	if (!lock())
+		return;
 	e = find(m->old, m->clock);
 	if (e && e->start == m->old && e->end == old_end) {
 		move(t, e, m->start, end, m->size, stack);
@@ -378,7 +410,8 @@ void mapping_break(struct thread *t, uint64_t old_end, uint64_t new_end, uint32_
 {
 	struct entry fresh = { .start = old_end, .end = new_end }, *e;
 
-	sys_lock(&mappings.lock);
+	if (!lock())
+		return;
 	if (new_end < old_end) {
 		carve(t, new_end, old_end, UINT64_MAX);
 	} else if (new_end > old_end) {
