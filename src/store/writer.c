@@ -17,15 +17,31 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <time.h>
 
-#define PAGE 4096u /* smallest unit of growth; larger pages only round up more */
 #define MIN_STEP (64u << 10)
 #define MAX_STEP (4u << 20)
 #define MIN_CAP (UINT64_C(1) << 20)
 
 struct store store;
+
+/* Of this machine: madvise takes no smaller parts. */
+static uint64_t page_size(void)
+{
+	return getauxval(AT_PAGESZ);
+}
+
+static uint64_t page_down(uint64_t off)
+{
+	return off & ~(page_size() - 1);
+}
+
+static uint64_t page_up(uint64_t off)
+{
+	return page_down(off + page_size() - 1);
+}
 
 /* ---- attach ---- */
 
@@ -146,8 +162,8 @@ static uint32_t find_holes(struct hole *holes)
 			continue;
 		h.start = a->extent[k] + (a->ready - hs_array_first(a->shift, k)) * a->elem_size;
 		h.end = a->extent[k] + hs_array_extent_len(a->shift, k) * a->elem_size;
-		h.start = (h.start + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-		h.end = (h.end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+		h.start = page_up(h.start);
+		h.end = page_up(h.end);
 		if (h.start >= h.end)
 			continue;
 		for (at = nr++; at > 0 && holes[at - 1].start > h.start; at--)
@@ -161,7 +177,7 @@ static long copy_range(char *to, uint64_t start, uint64_t end)
 {
 	long err;
 
-	end = (end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	end = page_up(end);
 	if (start >= end)
 		return 0;
 	err = sys_populate_write(to + start, end - start);
@@ -269,8 +285,8 @@ static uint64_t reserve_range(uint64_t size, uint64_t align)
 
 static bool give_pages(uint64_t start, uint64_t end)
 {
-	start &= ~(uint64_t)(PAGE - 1);
-	end = (end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	start = page_down(start);
+	end = page_up(end);
 	if (store.no_populate || sys_populate_write(store.base + start, end - start) == 0)
 		return true;
 	store_stop(HS_STOP_NO_SPACE);
@@ -314,7 +330,7 @@ static bool grow(struct hs_array *a)
 		return false;
 	}
 	if (!a->extent[k]) {
-		uint64_t start = reserve_range((bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1), PAGE);
+		uint64_t start = reserve_range(page_up(bytes), page_size());
 
 		if (!start)
 			return false;

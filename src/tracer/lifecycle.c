@@ -29,6 +29,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <time.h>
 
 #define TICK_NS 10000000u /* unit of times in /proc/PID/stat, on every Linux this runs on */
@@ -160,7 +161,7 @@ static void fill_header(uint64_t ticks)
 	struct hs_header *h = store.header;
 	uint64_t boot = clock_ns(CLOCK_BOOTTIME);
 
-	h->page_size = 4096;
+	h->page_size = (uint32_t)getauxval(AT_PAGESZ);
 	h->pid = life.pid;
 	h->ppid = (uint32_t)sys_getppid();
 	h->uid = (uint32_t)sys_getuid();
