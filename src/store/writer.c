@@ -251,13 +251,15 @@ uint32_t store_tick(void)
 
 void store_stop(enum hs_stop why)
 {
-	uint32_t recording = HS_STATE_RECORDING;
+	uint32_t state = __atomic_load_n(&store.header->state, __ATOMIC_RELAXED);
 
-	if (__atomic_compare_exchange_n(&store.header->state, &recording, HS_STATE_STOPPED, false,
-					__ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-		store.header->stopped_ms = store_now_ms();
-		__atomic_store_n(&store.header->stop_reason, why, __ATOMIC_RELEASE);
-	}
+	do {
+		if (state != HS_STATE_RECORDING && state != HS_STATE_EXECED)
+			return;
+	} while (!__atomic_compare_exchange_n(&store.header->state, &state, HS_STATE_STOPPED, false,
+					      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+	store.header->stopped_ms = store_now_ms();
+	__atomic_store_n(&store.header->stop_reason, why, __ATOMIC_RELEASE);
 }
 
 void store_lost(enum hs_lost why)

@@ -48,10 +48,12 @@ uint32_t store_tick(void);
 /* Recording ends for good; the reason is kept for the reports. Any thread, any time. */
 void store_stop(enum hs_stop why);
 
-/* True while events are to be recorded. */
+/* True while events are to be recorded: also while one thread tries an exec, which may fail. */
 static inline bool store_recording(void)
 {
-	return __atomic_load_n(&store.header->state, __ATOMIC_RELAXED) == HS_STATE_RECORDING;
+	uint32_t state = __atomic_load_n(&store.header->state, __ATOMIC_RELAXED);
+
+	return state == HS_STATE_RECORDING || state == HS_STATE_EXECED;
 }
 
 /* Counts a loss. */
