@@ -107,14 +107,15 @@ static json_t *suspects_among(const struct heap *h, struct source *src, size_t m
 	return list;
 }
 
-/* Of the groups of the report; of sites where these are ages. */
-static json_t *suspects_of(const struct heap *h, struct source *src, const struct read_options *o)
+/* Of sites, whatever the groups of the report are: it is a place in the code that leaks. */
+static json_t *suspects_of(const struct heap *h, struct source *src, const struct read_options *o,
+			   const struct group_options *groups)
 {
-	struct group_options by = {GROUP_SITE, false, false, src->snapshot->taken_ms};
+	struct group_options by = {GROUP_SITE, false, false, groups->now_ms};
 	struct heap sites;
 	json_t *list;
 
-	if (o->by != GROUP_AGE)
+	if (groups->by == GROUP_SITE && !groups->split_sizes && !groups->split_zones)
 		return suspects_among(h, src, o->nr_rows);
 	heap_build(&sites, src->names, &o->filter, &by, SORT_DEFAULT);
 	list = suspects_among(&sites, src, o->nr_rows);
@@ -159,7 +160,7 @@ static int print_groups(struct source *src, struct read_options *o, const struct
 	if (o->by == GROUP_CLASS || o->filter.has_class)
 		source_note_classes(src, coverage);
 	report_begin(&report, &style, "heap", &view, rows_target(src->snapshot), coverage, totals);
-	suspects = suspects_of(&heap, src, o);
+	suspects = suspects_of(&heap, src, o, &by);
 	report_suspects(&report, json_incref(suspects));
 	nr = heap.nr_rows < o->nr_rows ? heap.nr_rows : o->nr_rows;
 	for (size_t i = 0; i < nr; i++)
