@@ -25,6 +25,9 @@
 #define BUFFER_SHARE 0.5
 #define MIN_STEPS    2u
 
+/* Of what a buffer gained: so much may be gained beside it without being growth. */
+#define REST_SHARE 0.05
+
 /* A stack of the series, in the sample at hand. */
 struct stack_state {
 	uint64_t count, bytes, first_bytes;
@@ -304,21 +307,43 @@ static struct trend_forecast line_reaches(const struct trend *t, double slope, d
 	return f;
 }
 
-/* When the staircase of one row does. */
+/*
+ * How fast the rest of a row grows, which is not the buffer: what the row gained in the samples less
+ * what the buffer's steps gained it. What is next to nothing beside the buffer is nothing.
+ */
+static double rest_slope(const struct trend *t, const struct trend_row *row)
+{
+	const struct trend_stairs *stairs = &row->view.stairs;
+	size_t last = t->nr_samples - 1;
+	double by_steps = stairs->size * (1 - pow(stairs->factor, -(double)stairs->nr));
+	double rest = row->bytes[last] - row->bytes[0] - by_steps;
+
+	return rest > REST_SHARE * by_steps ? rest / (t->at_s[last] - t->at_s[0]) : 0;
+}
+
+/* When one row does, whose buffer goes up in steps while the rest of it grows in a line. */
 static struct trend_forecast stairs_reach(const struct trend *t, const struct trend_row *row,
 					  double limit)
 {
 	const struct trend_stairs *stairs = &row->view.stairs;
-	double others, size, at_s, level = stairs->last_s - stairs->before_s;
+	double now_s = t->at_s[t->nr_samples - 1], slope = rest_slope(t, row);
+	double others, size, at_s, level = stairs->last_s - stairs->before_s, before;
 
 	trend_next_step(t, row, &size, &at_s);
-	others = (double)t->work->series->samples[t->nr_samples - 1].bytes - size / stairs->factor;
+	before = size / stairs->factor;
+	others = (double)t->work->series->samples[t->nr_samples - 1].bytes - before;
+	if (others + before >= limit)
+		return (struct trend_forecast){true, now_s};
 	level *= stairs->factor; /* that the present one lasts */
-	while (others + size < limit && at_s < FORESEEN_S) {
+	while (others + size + slope * (at_s - now_s) < limit && at_s < FORESEEN_S) {
+		before = size;
 		level *= stairs->factor;
 		at_s += level;
 		size *= stairs->factor;
 	}
+	/* the rest may get there while the buffer is on its last level */
+	if (others + before + slope * (at_s - now_s) > limit)
+		at_s = now_s + fmax(0, limit - others - before) / slope;
 	return (struct trend_forecast){at_s < FORESEEN_S, at_s};
 }
 
@@ -353,6 +378,13 @@ bool trend_row_grows(const struct trend *t, const struct trend_row *row)
 	bool looks = row->belief.shape == TREND_LINEAR || row->belief.shape == TREND_DOUBLING;
 
 	return looks && (row->belief.confidence > TREND_LOW || t->nr_samples < TREND_MIN_SURE);
+}
+
+bool trend_row_shown(const struct trend *t, const struct trend_row *row)
+{
+	if (t->nr_samples < TREND_MIN_SURE && row->bytes[t->nr_samples - 1] > row->bytes[0])
+		return true;
+	return trend_row_grows(t, row);
 }
 
 static void add_up(struct trend *t)

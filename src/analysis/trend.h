@@ -59,7 +59,7 @@ struct trend {
 	size_t nr_samples;
 	double *at_s; /* since the start of the process */
 	double *bytes, *count; /* totals of the rows */
-	double slope; /* per second: of all rows that are shown */
+	double slope; /* per second: of all rows that grow */
 	struct trend_forecast limit; /* if these go on */
 	struct trend_work *work;
 };
@@ -92,6 +92,8 @@ void trend_finish(struct trend *trend, uint64_t limit_bytes);
  * confidence, whatever seems to grow.
  */
 bool trend_row_grows(const struct trend *trend, const struct trend_row *row);
+/* Whether it is to be shown: that, or with too few samples for any confidence, all that has grown. */
+bool trend_row_shown(const struct trend *trend, const struct trend_row *row);
 
 /* Size after, and time of, the next step of a row of shape TREND_DOUBLING. */
 void trend_next_step(const struct trend *trend, const struct trend_row *row, double *ret_bytes,

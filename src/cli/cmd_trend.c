@@ -172,7 +172,7 @@ static void print(struct job *job)
 	report_begin(&report, &style, "trend", &view, target_of(job), coverage_of(job),
 		     json_incref(totals));
 	for (size_t i = 0; i < t->nr_rows; i++) {
-		if (o->nr_rows != SIZE_MAX && !trend_row_grows(t, &t->rows[i]))
+		if (o->nr_rows != SIZE_MAX && !trend_row_shown(t, &t->rows[i]))
 			continue;
 		if (shown < o->nr_rows && ++shown)
 			report_row(&report, rows_trend(t, &t->rows[i], job->all.names,
