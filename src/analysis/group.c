@@ -8,6 +8,7 @@
 #include "analysis/group.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
@@ -300,15 +301,17 @@ static uint32_t base_of_stack(struct grouping *g, struct side *side, uint32_t st
 static uint32_t base_of_thread(struct grouping *g, struct side *side, uint32_t thread)
 {
 	const struct snap_thread *t = &names_snapshot(side->names)->threads[thread];
-	char *key;
+	char identity[16], *key;
 
 	if (side->threads[thread] != NO_GROUP)
 		return side->threads[thread];
+	/* a name may change, or be known in one snapshot only: the thread is the same */
+	snprintf(identity, sizeof(identity), "%" PRIu32, thread ? t->tid : 0);
 	if (thread)
 		key = xasprintf(t->name[0] ? "%" PRIu32 " %.16s" : "%" PRIu32, t->tid, t->name);
 	else
 		key = xstrdup("unknown");
-	return side->threads[thread] = intern(g, key, strlen(key), key, NULL);
+	return side->threads[thread] = intern(g, identity, strlen(identity), key, NULL);
 }
 
 static uint32_t base_of_age(struct grouping *g, const struct snap_block *b)
