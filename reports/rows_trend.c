@@ -144,7 +144,7 @@ static json_t *name_of(const struct trend *t, const struct trend_row *row, struc
 	return name;
 }
 
-/* How many rows are of a kind, and the name and bytes of the largest. */
+/* How many of the groups that are not shown are of a kind, and the name and bytes of the largest. */
 static json_t *rest_value(const struct trend *t, struct names *names,
 			  bool (*is)(const struct trend_row *row))
 {
@@ -156,7 +156,7 @@ static json_t *rest_value(const struct trend *t, struct names *names,
 	for (size_t i = 0; i < t->nr_rows; i++) {
 		const struct trend_row *row = &t->rows[i];
 
-		if (trend_row_grows(t, row) || !is(row))
+		if (trend_row_shown(t, row) || !is(row))
 			continue;
 		nr++;
 		if (!largest || row->bytes[last] > largest->bytes[last])
