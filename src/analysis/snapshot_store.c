@@ -10,14 +10,12 @@
 #include "analysis/snapshot_internal.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-#include "store/process.h"
 #include "util/alloc.h"
 #include "util/error.h"
 
@@ -237,20 +235,6 @@ static int take_modules(struct build *b)
 	return 0;
 }
 
-/*
- * The store may have no name of a thread, and what it has is from the thread's first moment: most
- * are named later. While the process runs the kernel has the present one.
- */
-static void name_thread(const struct build *b, struct snap_thread *t)
-{
-	struct process_stat st;
-
-	if (!b->image->alive || t->gone || t->tid > INT_MAX ||
-	    !process_stat_read((pid_t)b->s->pid, (pid_t)t->tid, &st))
-		return;
-	memcpy(t->name, st.comm, sizeof(t->name) - 1);
-}
-
 static void take_threads(struct build *b)
 {
 	const struct store_array *a = array_of(b, HS_ARRAY_THREADS);
@@ -274,7 +258,6 @@ static void take_threads(struct build *b)
 			.gone = from[i].state != HS_THREAD_LIVE,
 		};
 		memcpy(t->name, from[i].name, sizeof(t->name) - 1);
-		name_thread(b, t);
 		b->maps.threads[i] = (uint32_t)s->nr_threads++;
 	}
 }

@@ -635,6 +635,19 @@ static int copy_dead(struct store_image *image, struct hs_error *err)
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
+/* A thread has a name by now that the store need not know: most are named after their first block. */
+static void name_threads(struct store_image *image)
+{
+	struct hs_thread *threads = image->arrays[HS_ARRAY_THREADS].data;
+	struct process_stat st;
+
+	for (uint64_t i = 1; i < image->arrays[HS_ARRAY_THREADS].count; i++) {
+		if (threads[i].state == HS_THREAD_LIVE && threads[i].tid &&
+		    process_stat_read((pid_t)image->header.pid, (pid_t)threads[i].tid, &st))
+			memcpy(threads[i].name, st.comm, sizeof(threads[i].name));
+	}
+}
+
 static bool header_alive(const struct hs_header *h)
 {
 	uint8_t boot_id[16];
@@ -684,6 +697,8 @@ int store_image_read(const char *path, struct store_image *ret, struct hs_error 
 		copier_free(ret->copier);
 		ret->copier = NULL;
 	}
+	if (!res && ret->alive)
+		name_threads(ret);
 	if (res)
 		store_image_release(ret);
 	return res;
