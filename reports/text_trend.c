@@ -97,6 +97,9 @@ static void print_forecast(struct report *r, const json_t *row)
 
 	if (!json_is_object(json_object_get(row, "forecast")))
 		return;
+	/* all live bytes are above it already: that is said once, beneath the table */
+	if (real_of(row, "forecast.at_s") <= last_of(row, "at_s"))
+		return;
 	text = xasprintf("reaches %s by itself in %s",
 			 text_bytes(bytes_of(row, "forecast.limit_bytes"), limit),
 			 text_duration(real_of(row, "forecast.at_s") - last_of(row, "at_s"), when));
@@ -142,7 +145,11 @@ static char *all_that_grows(const json_t *totals)
 	if (slope > 0)
 		buffer_addf(&b, "What grows gains %s an hour%s", text_bytes((uint64_t)slope, rate),
 			    foreseen ? ": " : ".");
-	if (slope > 0 && foreseen)
+	if (slope > 0 && foreseen && real_of(totals, "forecast.at_s") <= last_of(totals, "at_s"))
+		buffer_addf(&b, "the program is already above %s (%s).",
+			    text_bytes(bytes_of(totals, "forecast.limit_bytes"), limit),
+			    json_string_value(json_object_get(totals, "limit_of")));
+	else if (slope > 0 && foreseen)
 		buffer_addf(&b, "%s (%s) will be reached in %s.",
 			    text_bytes(bytes_of(totals, "forecast.limit_bytes"), limit),
 			    json_string_value(json_object_get(totals, "limit_of")),

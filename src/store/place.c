@@ -311,6 +311,8 @@ static int find_path(const char *target, char *ret_path, size_t size, struct hs_
 		return hs_error_set(err, HS_E_USAGE, "path '%s' is too long", target);
 	if (!stat(inside, &st))
 		return give_path(inside, ret_path, size, err);
+	if (strchr(target, '/') && errno == EACCES)
+		return hs_error_system(err, "open", inside);
 	if (strchr(target, '/'))
 		return hs_error_set(err, HS_E_NOT_FOUND, "folder '%s' has no " STORE_NAME, target);
 	return 1;
