@@ -119,7 +119,10 @@ char *text_moment(double s, char ret[static REPORT_TEXT_LEN]);
 char *text_duration(double s, char ret[static REPORT_TEXT_LEN]);
 /* "function <- caller <- its caller" in at most width bytes (0: no limit). Caller frees. */
 char *text_chain(const struct report *report, const json_t *stack, size_t width);
-/* One frame a line, indented; cut: the row's "cut" member, or NULL. */
+/*
+ * One frame a line, indented, without the middle of a deep stack unless all frames are asked for;
+ * cut: the row's "cut" member, or NULL.
+ */
 void text_stack(struct report *report, const json_t *stack, const json_t *cut, int indent);
 /*
  * How a buffer came to its size (text_lineage.c), in a few lines. shown: a stack that is printed

@@ -158,6 +158,10 @@ static char *short_of(const json_t *frame)
 	return function ? function_short(function) : place_of(frame);
 }
 
+/* Of a deeper stack, text shows so many frames: who asked, and how the program came there. */
+#define INNER_FRAMES 24u
+#define OUTER_FRAMES 8u
+
 /*
  * Whether a frame is left out of text. The program's entry is no caller that anyone asks for; a
  * stack of nothing but runtime frames is shown whole.
@@ -235,34 +239,47 @@ char *text_chain(const struct report *r, const json_t *stack, size_t width)
 	return buffer_detach(&b);
 }
 
+static void print_frame(const struct report *r, const json_t *frame, int indent)
+{
+	const char *function = text_of(frame, "function");
+	char *place = place_of(frame);
+
+	if (function)
+		fprintf(r->style.out, "%*s%s  %s%s%s%s\n", indent, "", function,
+			text_colour(r, "dim"), place,
+			json_is_true(json_object_get(frame, "inlined")) ? " (inlined)" : "",
+			text_colour(r, "reset"));
+	else
+		fprintf(r->style.out, "%*s%s\n", indent, "", place);
+	free(place);
+}
+
 void text_stack(struct report *r, const json_t *stack, const json_t *cut, int indent)
 {
 	const char *why = json_string_value(cut);
 	bool all = all_folded(r, stack);
+	size_t i, nr = 0, nr_shown = 0, last = INNER_FRAMES + OUTER_FRAMES;
 	FILE *out = r->style.out;
 	const json_t *frame;
-	size_t i;
 
 	if (!json_array_size(stack)) {
 		fprintf(out, "%*s(no stack)\n", indent, "");
 		return;
 	}
+	json_array_foreach(stack, i, frame) nr_shown += all || !is_folded(r, frame);
 	json_array_foreach(stack, i, frame)
 	{
-		const char *function = text_of(frame, "function");
-		char *place;
+		bool middle = !r->style.all_frames && nr_shown > last + 1 && nr >= INNER_FRAMES &&
+			      nr + OUTER_FRAMES < nr_shown;
 
 		if (is_folded(r, frame) && !all)
 			continue;
-		place = place_of(frame);
-		if (function)
-			fprintf(out, "%*s%s  %s%s%s%s\n", indent, "", function,
-				text_colour(r, "dim"), place,
-				json_is_true(json_object_get(frame, "inlined")) ? " (inlined)" : "",
-				text_colour(r, "reset"));
-		else
-			fprintf(out, "%*s%s\n", indent, "", place);
-		free(place);
+		if (!middle)
+			print_frame(r, frame, indent);
+		else if (nr == INNER_FRAMES)
+			fprintf(out, "%*s... %zu more; --all-frames shows them\n", indent, "",
+				nr_shown - last);
+		nr++;
 	}
 	if (why)
 		fprintf(out, "%*s%s\n", indent, "",
