@@ -60,6 +60,13 @@ struct Everything {
     locked: Vec<Arc<Mutex<Job>>>,
     boxes: Vec<Box<Job>>,
     slices: Vec<Box<[u16]>>,
+    bytes: Vec<Vec<u8>>,
+    longs: Vec<Vec<i64>>,
+    reals: Vec<Vec<f64>>,
+    groups: Vec<Vec<Job>>,
+    words: Vec<Vec<String>>,
+    options: Vec<Vec<Option<Box<u32>>>>,
+    planned: HashMap<u32, f64>,
 }
 
 #[inline(never)]
@@ -94,9 +101,64 @@ fn make_vectors(all: &mut Everything, told: &mut Told) {
     }
     told.tell(all.rows.as_ptr(), "Vec<Vec<u32>>");
     told.tell(all.jobs.as_ptr(), "Vec<rust_types::Job>");
-    told.tell(all.texts.as_ptr(), "Vec<String>");
     told.tell(&all.queue[0], "VecDeque<rust_types::Job>");
     told.tell(all.heap.iter().next().unwrap(), "BinaryHeap<u64>");
+}
+
+// Vectors and texts that are made in other ways than element by element.
+#[inline(never)]
+fn make_copies(all: &mut Everything, told: &mut Told) {
+    for i in 0..50usize {
+        all.bytes.push(vec![0; 100 + i]);
+        all.bytes.push(vec![7; 100 + i]);
+        all.bytes.push(all.texts[i].as_bytes().to_vec());
+        all.bytes.push([&all.bytes[0][..], &all.bytes[1][..]].concat());
+        let mut more = Vec::new();
+        more.extend_from_slice(&all.bytes[i]);
+        all.bytes.push(more);
+        all.longs.push(vec![0; 10 + i]);
+        all.longs.push(vec![-1; 10 + i]);
+        all.longs.push((0..30).map(|n| n * 2).collect());
+        all.reals.push(vec![0.0; 20]);
+        all.reals.push(vec![1.5; 20]);
+        all.groups.push(vec![Job::default(); 5 + i]);
+        all.groups.push(all.groups[0].clone());
+        all.words.push(vec![String::new(); 6]);
+        all.words.push((0..9).map(|_| String::new()).collect());
+        all.options.push(vec![None; 12]);
+        let upper = all.texts[i].to_uppercase();
+        all.texts.push(upper);
+        let joined = [&all.texts[i][..], "and", &all.texts[i + 1][..]].join(" ");
+        all.texts.push(joined);
+        all.texts.push(String::from("a text that was literal"));
+        all.texts.push("another one of these".to_string());
+        all.texts.push(all.texts[i].chars().rev().collect());
+    }
+    all.planned.reserve(300);
+    all.planned.insert(1, 1.0);
+    for b in &all.bytes {
+        told.tell(b.as_ptr(), "Vec<u8>");
+    }
+    for l in &all.longs {
+        told.tell(l.as_ptr(), "Vec<i64>");
+    }
+    for r in &all.reals {
+        told.tell(r.as_ptr(), "Vec<f64>");
+    }
+    for g in &all.groups {
+        told.tell(g.as_ptr(), "Vec<rust_types::Job>");
+    }
+    for w in &all.words {
+        told.tell(w.as_ptr(), "Vec<String>");
+    }
+    for o in &all.options {
+        told.tell(o.as_ptr(), "Vec<Option<Box<u32>>>");
+    }
+    for text in all.texts.iter().skip(400) {
+        told.tell(text.as_ptr(), "String");
+    }
+    told.tell(all.texts.as_ptr(), "Vec<String>");
+    told.tell(&all.planned[&1], "HashMap<u32, f64>");
 }
 
 #[inline(never)]
@@ -149,6 +211,7 @@ fn main() {
     let mut told = Told { lines: Vec::new() };
     let mut all = Everything::default();
     make_vectors(&mut all, &mut told);
+    make_copies(&mut all, &mut told);
     make_maps(&mut all, &mut told);
     make_pointers(&mut all, &mut told);
     let mut sum = 0.0;
