@@ -88,8 +88,9 @@ static const struct hs_lineage_head *find_lineage(struct take *t, const struct h
 	return (const struct hs_lineage_head *)(const void *)place;
 }
 
-/* Understands a record. False, with *ret_why, if it cannot be right. */
-static bool parse(struct take *t, const struct hs_record *r, struct parsed *p, const char **ret_why)
+/* Understands a record of a block or of a mapping. False, with *ret_why, if it cannot be right. */
+static bool parse(struct take *t, const struct hs_record *r, bool is_mapping, struct parsed *p,
+		  const char **ret_why)
 {
 	struct snap_block *b = &p->block;
 	uint32_t stack = r->stack;
@@ -104,6 +105,9 @@ static bool parse(struct take *t, const struct hs_record *r, struct parsed *p, c
 	p->placed_ms = b->birth_ms;
 	*ret_why = "flags or address out of range";
 	if (r->word & ~RECORD_FLAGS || b->family >= HS_NR_FAMILIES || !b->address)
+		return false;
+	*ret_why = is_mapping ? "a block's family" : "a mapping's family";
+	if (is_mapping != (b->family >= HS_FAMILY_MMAP))
 		return false;
 	if (r->word & HS_RECORD_LINEAGE) {
 		*ret_why = "lineage out of range";
@@ -177,7 +181,8 @@ static void add_steps(struct take *t, const struct parsed *p, struct snap_lineag
 	l->first_step = (uint32_t)s->nr_steps;
 	for (uint64_t i = 0; i < first + last; i++) {
 		uint64_t nth = i < first ? i : nr - last + (i - first);
-		const struct hs_step step = step_of(p, i < first ? i : first + (nth - first) % HS_LAST_STEPS);
+		uint64_t place = i < first ? i : first + (nth - first) % HS_LAST_STEPS;
+		const struct hs_step step = step_of(p, place);
 
 		if (i >= first && i < first + skip)
 			continue;
@@ -254,7 +259,7 @@ static void take_records(struct take *t, const struct hs_record *records, uint64
 	for (uint64_t i = 0; i < nr; i++) {
 		struct snap_block *last = s->nr_blocks ? &s->blocks[s->nr_blocks - 1] : NULL;
 
-		if (!parse(t, &records[i], &p, &why)) {
+		if (!parse(t, &records[i], false, &p, &why)) {
 			s->coverage.dropped_blocks++;
 			snap_finding(t->findings, HS_ARRAY_RECORDS,
 				     "record of the block at 0x%" PRIx64 ": %s",
@@ -313,7 +318,7 @@ static void clear_pending(struct take *t)
 			continue;
 		}
 		r = (struct hs_record *)records->data + nr;
-		if (r->word && parse(t, r, &p, &why)) {
+		if (r->word && parse(t, r, false, &p, &why)) {
 			t->dropped[p.block.stack].count++;
 			t->dropped[p.block.stack].bytes += p.block.size;
 		}
@@ -380,7 +385,7 @@ static void insert_in_flight(struct take *t, const struct hs_record *r)
 	struct parsed p;
 	size_t at;
 
-	if (!parse(t, r, &p, &why)) {
+	if (!parse(t, r, false, &p, &why)) {
 		s->coverage.dropped_blocks++;
 		snap_finding(t->findings, HS_ARRAY_THREADS, "block in flight at 0x%" PRIx64 ": %s",
 			     (uint64_t)(r->word & HS_RECORD_ADDRESS), why);
@@ -436,13 +441,7 @@ static void take_mappings(struct take *t)
 	records_sort(records, nr);
 	t->s->mappings = xmallocarray(nr, sizeof(*t->s->mappings));
 	for (uint64_t i = 0; i < nr; i++) {
-		bool good = parse(t, &records[i], &p, &why);
-
-		if (good && p.block.family < HS_FAMILY_MMAP) {
-			good = false;
-			why = "a block's family";
-		}
-		if (good) {
+		if (parse(t, &records[i], true, &p, &why)) {
 			add_mapping(t, &p, &last_placed);
 			continue;
 		}

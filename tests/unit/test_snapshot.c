@@ -682,6 +682,39 @@ static void test_damaged_record(void **state)
 	fake_store_free(f, true);
 }
 
+/* A mapping's family in the table of blocks is damage, in place and in flight. */
+static void test_block_of_mapping_family(void **state)
+{
+	(void)state;
+	for (int in_flight = 0; in_flight < 2; in_flight++) {
+		struct fake_store *f = fake_store_new(store_path, CAP);
+		struct snap_problem problem;
+		struct hs_record *r;
+		struct snapshot *s;
+		size_t nr;
+
+		fake_small(f);
+		s = snap_of(f);
+		nr = s->nr_blocks;
+		snapshot_free(s);
+		r = fake_record(f, 2);
+		r->word &= ~(UINT64_C(15) << HS_RECORD_FAMILY_SHIFT);
+		r->word |= (uint64_t)HS_FAMILY_BRK << HS_RECORD_FAMILY_SHIFT;
+		if (in_flight) {
+			fake_slot(f, 1)->inflight = *r;
+			fake_slot(f, 1)->inflight_nr = 2;
+			r->word = 0;
+		}
+		s = snap_of(f);
+		assert_int_equal(s->nr_blocks, nr - 1);
+		assert_int_equal(s->coverage.dropped_blocks, 1);
+		assert_false(s->coverage.consistent);
+		assert_true(snapshot_valid(s, &problem));
+		snapshot_free(s);
+		fake_store_free(f, true);
+	}
+}
+
 static void refused(struct fake_store *f, const char *part)
 {
 	struct hs_error err = {0};
@@ -1210,6 +1243,7 @@ int main(void)
 		cmocka_unit_test(test_killed_at_start),
 		cmocka_unit_test(test_unexplained_difference),
 		cmocka_unit_test(test_damaged_record),
+		cmocka_unit_test(test_block_of_mapping_family),
 		cmocka_unit_test(test_damaged_store),
 		cmocka_unit_test(test_hollow_store),
 		cmocka_unit_test(test_store_bytes),
