@@ -97,11 +97,18 @@ bool elf_dynamic(const struct elf_file *elf, struct elf_dynamic *ret);
 /* Number of dynamic symbols, from the hash tables; 0: unknown. */
 uint64_t elf_dynamic_count(const struct elf_file *elf, const struct elf_dynamic *dynamic);
 
+/* Where a name that elf_names_any() gives was found. */
+enum elf_name {
+	ELF_NAME_LIBRARY,       /* DT_NEEDED */
+	ELF_NAME_DEFINED,       /* a symbol of .dynsym or .symtab that the file defines */
+	ELF_NAME_WANTED,        /* a dynamic symbol that it leaves to others */
+};
+
 /*
- * Calls each with every DT_NEEDED, and with the name of every dynamic symbol that the file itself
- * defines, until it says true; names are cut at 255 bytes. Returns whether it did.
+ * Calls each with the names of a program, until it says true; those from PT_DYNAMIC are cut at 255
+ * bytes. Returns whether it did.
  */
-bool elf_dynamic_any(const struct elf_file *elf, bool (*each)(const char *name, bool needed));
+bool elf_names_any(struct elf_file *elf, bool (*each)(const char *name, enum elf_name what));
 
 /* Copies DT_SONAME; false where there is none. */
 bool elf_soname(const struct elf_file *elf, char *ret, size_t size);

@@ -131,7 +131,7 @@ static bool read_string(const struct elf_file *elf, const struct elf_dynamic *dy
 }
 
 static bool any_needed(const struct elf_file *elf, const struct elf_dynamic *dynamic,
-		       bool (*each)(const char *name, bool needed))
+		       bool (*each)(const char *name, enum elf_name what))
 {
 	const struct elf_segment *segment = elf->segments;
 	char name[256];
@@ -146,13 +146,14 @@ static bool any_needed(const struct elf_file *elf, const struct elf_dynamic *dyn
 			break;
 		if (entry.d_tag == DT_NEEDED &&
 		    read_string(elf, dynamic, entry.d_un.d_val, name, sizeof(name)) &&
-		    each(name, true))
+		    each(name, ELF_NAME_LIBRARY))
 			return true;
 	}
 	return false;
 }
 
-bool elf_dynamic_any(const struct elf_file *elf, bool (*each)(const char *name, bool needed))
+static bool any_dynamic(const struct elf_file *elf,
+			bool (*each)(const char *name, enum elf_name what))
 {
 	struct elf_dynamic dynamic;
 	uint64_t offset, len, count, i;
@@ -169,9 +170,30 @@ bool elf_dynamic_any(const struct elf_file *elf, bool (*each)(const char *name, 
 	for (i = 0; i < count && i < len / sizeof(symbol); i++) {
 		if (!elf_read(elf, offset + i * sizeof(symbol), &symbol, sizeof(symbol)))
 			return false;
-		if (symbol.st_shndx != SHN_UNDEF &&
-		    read_string(elf, &dynamic, symbol.st_name, name, sizeof(name)) &&
-		    each(name, false))
+		if (read_string(elf, &dynamic, symbol.st_name, name, sizeof(name)) &&
+		    each(name, symbol.st_shndx == SHN_UNDEF ? ELF_NAME_WANTED : ELF_NAME_DEFINED))
+			return true;
+	}
+	return false;
+}
+
+bool elf_names_any(struct elf_file *elf, bool (*each)(const char *name, enum elf_name what))
+{
+	struct elf_section *section = elf_section_of_type(elf, SHT_SYMTAB);
+	const uint8_t *symbols, *names;
+	size_t len, names_len, i;
+	Elf64_Sym symbol;
+
+	if (any_dynamic(elf, each))
+		return true;
+	if (!section || section->link >= elf->nr_sections)
+		return false;
+	symbols = elf_section_data(elf, section, &len);
+	names = elf_section_data(elf, &elf->sections[section->link], &names_len);
+	for (i = 0; symbols && names && i < len / sizeof(symbol); i++) {
+		memcpy(&symbol, symbols + i * sizeof(symbol), sizeof(symbol));
+		if (symbol.st_shndx != SHN_UNDEF && symbol.st_name < names_len &&
+		    each((const char *)names + symbol.st_name, ELF_NAME_DEFINED))
 			return true;
 	}
 	return false;

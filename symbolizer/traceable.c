@@ -184,10 +184,12 @@ static enum elf_trace judge_static(const struct verdict *v, const char *path,
 }
 
 /*
- * The runtimes that replace malloc: they must be first among the libraries, or start before any
- * other code calls malloc, and end the program where the tracer is before them.
+ * The runtimes that replace malloc. As libraries they must be first, or start before any other
+ * code calls malloc, and end the program where the tracer is before them; linked into the program
+ * they have its calls, and the tracer none. There their symbols are not exported, and may be
+ * stripped: then it is the hook that they ask for.
  */
-static bool is_sanitizer(const char *name, bool needed)
+static bool is_sanitizer(const char *name, enum elf_name what)
 {
 	static const char *const libraries[] = { "libasan.", "libtsan.", "liblsan.", "libhwasan.",
 						 "libclang_rt.asan", "libclang_rt.tsan",
@@ -196,17 +198,19 @@ static bool is_sanitizer(const char *name, bool needed)
 					       "__msan_init", "__hwasan_init" };
 	size_t i;
 
-	for (i = 0; needed && i < sizeof(libraries) / sizeof(libraries[0]); i++)
+	if (what == ELF_NAME_WANTED)
+		return !strcmp(name, "__lsan_is_turned_off");
+	for (i = 0; what == ELF_NAME_LIBRARY && i < sizeof(libraries) / sizeof(libraries[0]); i++)
 		if (!strncmp(name, libraries[i], strlen(libraries[i])))
 			return true;
-	for (i = 0; !needed && i < sizeof(symbols) / sizeof(symbols[0]); i++)
+	for (i = 0; what == ELF_NAME_DEFINED && i < sizeof(symbols) / sizeof(symbols[0]); i++)
 		if (!strcmp(name, symbols[i]))
 			return true;
 	return false;
 }
 
 static enum elf_trace judge_elf(const struct verdict *v, const char *path,
-				const struct elf_file *elf)
+				struct elf_file *elf)
 {
 	const struct elf_segment *interp = NULL;
 	char loader[PATH_MAX];
@@ -230,10 +234,10 @@ static enum elf_trace judge_elf(const struct verdict *v, const char *path,
 	    !elf_read(elf, interp->offset, loader, (size_t)interp->filesz) ||
 	    loader[interp->filesz - 1])
 		return say(v, ELF_TRACE_UNREADABLE, "'%s' is a damaged ELF file", path);
-	if (elf_dynamic_any(elf, is_sanitizer))
+	if (elf_names_any(elf, is_sanitizer))
 		return say(v, ELF_TRACE_SANITIZER,
-			   "'%s' is built with a sanitizer, which replaces malloc itself and does "
-			   "not start behind the tracer",
+			   "'%s' is built with a sanitizer, which replaces the malloc that could be "
+			   "traced",
 			   path);
 	return judge_loader(v, path, loader);
 }
