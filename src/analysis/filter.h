@@ -21,7 +21,9 @@ struct filter {
 	const char *module; /* glob: file name or path of its site's module */
 	bool has_function;
 	regex_t function; /* found in the name of any frame of its stack */
+	const char *function_text; /* as it was given */
 	bool has_class;
+	const char *class_text;
 	struct pattern class;
 	const char *thread; /* number or name of the thread that made it */
 	uint64_t min_size;
@@ -45,5 +47,11 @@ void filter_side_init(struct filter_side *side, const struct filter *filter, str
 		      uint64_t now_ms);
 void filter_side_release(struct filter_side *side);
 bool filter_passes(struct filter_side *side, const struct snap_block *block);
+
+/*
+ * One line for a filter that no block passes, in any of some snapshots: which of its parts lets
+ * none through even alone, with the nearest names that there are. Caller frees.
+ */
+char *filter_explain(const struct filter *filter, struct names *const *sides, size_t nr_sides);
 
 #endif

@@ -4,11 +4,12 @@
  */
 #include "analysis/pattern.h"
 
-#include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
 
+#include "analysis/block_stream.h"
 #include "analysis/names.h"
 #include "analysis/snapshot.h"
 #include "util/alloc.h"
@@ -172,77 +173,57 @@ static void near_size(const struct pattern *p, uint64_t size, struct pattern_nea
 	}
 }
 
-/* Letters that have to be added, dropped or changed, whatever their case, to make b of a. */
-static size_t distance(const char *a, const char *b)
+static void near_sizes(const struct pattern *p, struct pattern_verdicts *verdicts,
+		       struct names *names, const struct snap_block *blocks, size_t nr,
+		       struct pattern_nearest *n)
 {
-	size_t len = strlen(b), *row = xmallocarray(len + 1, sizeof(*row)), ret;
-
-	for (size_t k = 0; k <= len; k++)
-		row[k] = k;
-	for (size_t i = 0; a[i]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i + 1;
-		for (size_t k = 1; k <= len; k++) {
-			bool same = tolower((unsigned char)a[i]) == tolower((unsigned char)b[k - 1]);
-			size_t best = diagonal + !same;
-
-			diagonal = row[k];
-			if (row[k] + 1 < best)
-				best = row[k] + 1;
-			if (row[k - 1] + 1 < best)
-				best = row[k - 1] + 1;
-			row[k] = best;
-		}
-	}
-	ret = row[len];
-	free(row);
-	return ret;
-}
-
-/* Puts a class among the nearest ones, the nearest first; each text once. */
-static void near_class(const struct pattern *p, const char *class,
-		       size_t distances[PATTERN_NR_NAMES], struct pattern_nearest *n)
-{
-	size_t mine = distance(p->class_text, class), at = 0;
-
-	for (size_t i = 0; i < PATTERN_NR_NAMES && n->classes[i]; i++) {
-		if (!strcmp(n->classes[i], class))
-			return;
-	}
-	while (at < PATTERN_NR_NAMES && n->classes[at] &&
-	       (distances[at] < mine ||
-		(distances[at] == mine && strcmp(n->classes[at], class) < 0)))
-		at++;
-	for (size_t i = PATTERN_NR_NAMES - 1; i > at; i--) {
-		n->classes[i] = n->classes[i - 1];
-		distances[i] = distances[i - 1];
-	}
-	if (at < PATTERN_NR_NAMES) {
-		n->classes[at] = class;
-		distances[at] = mine;
-	}
-}
-
-void pattern_nearest(const struct pattern *p, struct names *names, struct pattern_nearest *ret)
-{
-	const struct snapshot *s = names_snapshot(names);
-	struct pattern_verdicts verdicts = {NULL};
-	struct pattern_nearest n = {0};
-	size_t distances[PATTERN_NR_NAMES];
-	struct pattern_verdict *one, *next;
-	bool any = false;
-
-	for (size_t i = 0; i < s->nr_blocks; i++) {
-		if (p->has_class && !class_fits(p, &verdicts, names_class(names, &s->blocks[i])))
+	for (size_t i = 0; i < nr; i++) {
+		if (p->has_class && !class_fits(p, verdicts, names_class(names, &blocks[i])))
 			continue;
-		any = true;
-		near_size(p, s->blocks[i].size, &n);
+		n->class_fits = true;
+		n->fits = n->fits || (blocks[i].size >= p->low && blocks[i].size <= p->high);
+		near_size(p, blocks[i].size, n);
 	}
+}
+
+void pattern_nearest_add(const struct pattern *p, struct names *names, struct pattern_nearest *n)
+{
+	struct pattern_verdicts verdicts = {NULL};
+	struct pattern_verdict *one, *next;
+	const struct snap_block *blocks;
+	struct block_stream *stream;
+	struct hs_error err;
+	size_t nr;
+
+	if (block_stream_open(names_snapshot(names), &stream, &err))
+		return;
+	while (!block_stream_next(stream, &blocks, &nr, &err) && nr)
+		near_sizes(p, &verdicts, names, blocks, nr, n);
+	block_stream_close(stream);
 	HASH_ITER(hh, verdicts.all, one, next) {
-		if (!any)
-			near_class(p, one->class, distances, &n);
+		if (!n->class_fits)
+			nearest_add(&n->classes, p->class_text, one->class);
 	}
 	pattern_verdicts_release(&verdicts);
-	*ret = n;
+}
+
+char *pattern_nearest_text(const struct pattern_nearest *n, const char *text)
+{
+	char *classes, *ret;
+
+	if (n->fits)
+		return NULL;
+	if (n->nr_below && n->nr_above)
+		return xasprintf("no block matches '%s'; the nearest sizes are %" PRIu64
+				 " (%zu) and %" PRIu64 " (%zu)",
+				 text, n->below, n->nr_below, n->above, n->nr_above);
+	if (n->class_fits)
+		return xasprintf("no block matches '%s'; the nearest size is %" PRIu64 " (%zu)",
+				 text, n->nr_below ? n->below : n->above,
+				 n->nr_below ? n->nr_below : n->nr_above);
+	classes = nearest_text(&n->classes, "class");
+	ret = xasprintf("no block matches '%s'; %s", text,
+			classes ? classes : "there are no live blocks");
+	free(classes);
+	return ret;
 }

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/nearest.h"
+
 struct hs_error;
 struct names;
 struct snap_block;
@@ -43,19 +45,26 @@ void pattern_release(struct pattern *pattern);
 bool pattern_matches(const struct pattern *pattern, struct pattern_verdicts *verdicts,
 		     struct names *names, const struct snap_block *block);
 
-#define PATTERN_NR_NAMES 3u
-
 /*
  * For a pattern that fits nothing: the classes most like it, if none fits its class; else the
- * nearest sizes of live blocks of its class below and above. 0, NULL: none.
+ * nearest sizes of live blocks of its class below and above. All zero is nothing yet;
+ * nearest_release() of its classes.
  */
 struct pattern_nearest {
+	bool fits; /* some block does after all */
+	bool class_fits; /* some block's does; the classes are of no use then */
 	uint64_t below, above; /* sizes */
-	size_t nr_below, nr_above; /* blocks of exactly these */
-	const char *classes[PATTERN_NR_NAMES]; /* of names */
+	size_t nr_below, nr_above; /* blocks of exactly these; 0: none */
+	struct nearest classes;
 };
 
-void pattern_nearest(const struct pattern *pattern, struct names *names,
-		     struct pattern_nearest *ret);
+/* Looks at all blocks of a snapshot, too. */
+void pattern_nearest_add(const struct pattern *pattern, struct names *names,
+			 struct pattern_nearest *nearest);
+/*
+ * "no block matches 'TEXT'; the nearest sizes are 40 (1) and 201 (3)"; text: the pattern. NULL: some
+ * block fits. Caller frees.
+ */
+char *pattern_nearest_text(const struct pattern_nearest *nearest, const char *text);
 
 #endif

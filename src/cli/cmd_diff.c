@@ -47,7 +47,7 @@ static int parse_limit(struct verdict_options *o, struct args *a)
 	if (!value)
 		return -1;
 	if (units_parse_size(value, &o->limit))
-		return args_wrong(a, value, "a size as 4096, 4k, 1m or 2g");
+		return args_wrong(a, value, UNITS_A_SIZE);
 	o->wanted = o->has_limit = true;
 	return 1;
 }
@@ -241,8 +241,11 @@ static void print(struct source *sources, const struct diff *diff, const struct 
 		.empty = "no difference",
 	};
 	struct report_style style = style_for(o);
+	char *nothing = NULL;
 	struct report report;
 
+	if (!diff->nr_rows && !filter_is_empty(&o->filter))
+		view.empty = nothing = nothing_passes(o, names, 2);
 	report_begin(&report, &style, "diff", &view, target_of(sources, mine),
 		     coverage_of(diff, sources, o->by),
 		     totals_of(diff, mine, o->kind, ignore, verdict));
@@ -252,6 +255,7 @@ static void print(struct source *sources, const struct diff *diff, const struct 
 	json_decref(report.totals);
 	free(titles[0]);
 	free(titles[1]);
+	free(nothing);
 }
 
 /* ---- the command ------------------------------------------------------------------------- */

@@ -68,6 +68,15 @@ static int own(void *context, struct args *a)
 
 /* ---- samples ----------------------------------------------------------------------------- */
 
+/* The file is written all the same, and has nothing in it. */
+static void say_nothing_passes(const struct read_options *o, struct names *const *sides, size_t nr)
+{
+	char *text = filter_explain(&o->filter, sides, nr);
+
+	say("%s", text);
+	free(text);
+}
+
 static void take_heap(struct source *src, const struct read_options *o, struct export_profile *p)
 {
 	struct group_options by = {GROUP_STACK, false, false, src->snapshot->taken_ms};
@@ -75,6 +84,8 @@ static void take_heap(struct source *src, const struct read_options *o, struct e
 
 	heap_build(&heap, src->names, &o->filter, &by, SORT_DEFAULT);
 	p->samples = xcalloc(heap.nr_rows + 1, sizeof(*p->samples));
+	if (!heap.count && !filter_is_empty(&o->filter))
+		say_nothing_passes(o, &src->names, 1);
 	for (size_t i = 0; i < heap.nr_rows; i++)
 		p->samples[p->nr_samples++] = (struct export_sample){src->names, heap.rows[i].stack,
 								     (int64_t)heap.rows[i].count,
@@ -93,6 +104,8 @@ static int take_diff(struct source *sources, const struct read_options *o, struc
 
 	if (ret)
 		return ret;
+	if (!diff.nr_rows && !filter_is_empty(&o->filter))
+		say_nothing_passes(o, (struct names *const[]){sources[0].names, sources[1].names}, 2);
 	p->samples = xcalloc(diff.nr_rows + 1, sizeof(*p->samples));
 	for (size_t i = 0; i < diff.nr_rows; i++) {
 		const struct diff_row *row = &diff.rows[i];

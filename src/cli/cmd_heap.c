@@ -145,13 +145,14 @@ static int print_groups(struct source *src, struct read_options *o, const struct
 	struct report report;
 	struct heap heap;
 	json_t *totals, *coverage, *suspects;
+	char *nothing = NULL;
 	size_t nr;
 
 	if (mine->show_sizes)
 		columns[3] = (struct report_column){"SIZE", "size", UNIT_COUNT, false};
-	if (!filter_is_empty(&o->filter))
-		view.empty = "no live block passes the filters";
 	heap_build(&heap, src->names, &o->filter, &by, o->sort);
+	if (!heap.count && !filter_is_empty(&o->filter))
+		view.empty = nothing = nothing_passes(o, &src->names, 1);
 	totals = heap_totals(&heap, src->snapshot);
 	if (mine->zones)
 		json_object_set_new(totals, "zones", order_by_zone(&heap));
@@ -170,6 +171,7 @@ static int print_groups(struct source *src, struct read_options *o, const struct
 		view_suspects(&report, suspects);
 	json_decref(suspects);
 	heap_release(&heap);
+	free(nothing);
 	return EXIT_DONE;
 }
 
@@ -178,24 +180,13 @@ static int print_groups(struct source *src, struct read_options *o, const struct
 /* What is said of a pattern that fits nothing. Caller frees. */
 static char *nothing_matches(struct names *names, const struct pattern *pattern, const char *text)
 {
-	struct pattern_nearest n;
+	struct pattern_nearest n = {.fits = false};
+	char *line;
 
-	pattern_nearest(pattern, names, &n);
-	if (n.classes[0])
-		return xasprintf("no block matches '%s'; the nearest classes are '%s'%s%s%s%s%s%s",
-				 text, n.classes[0], n.classes[1] ? ", '" : "",
-				 n.classes[1] ? n.classes[1] : "", n.classes[1] ? "'" : "",
-				 n.classes[2] ? ", '" : "", n.classes[2] ? n.classes[2] : "",
-				 n.classes[2] ? "'" : "");
-	if (n.nr_below && n.nr_above)
-		return xasprintf("no block matches '%s'; the nearest sizes are %" PRIu64
-				 " (%zu) and %" PRIu64 " (%zu)",
-				 text, n.below, n.nr_below, n.above, n.nr_above);
-	if (n.nr_below || n.nr_above)
-		return xasprintf("no block matches '%s'; the nearest size is %" PRIu64 " (%zu)",
-				 text, n.nr_below ? n.below : n.above,
-				 n.nr_below ? n.nr_below : n.nr_above);
-	return xasprintf("no block matches '%s'; there are no live blocks", text);
+	pattern_nearest_add(pattern, names, &n);
+	line = pattern_nearest_text(&n, text);
+	nearest_release(&n.classes);
+	return line;
 }
 
 struct block_order {
@@ -223,7 +214,6 @@ static int print_blocks(struct source *src, struct read_options *o, const char *
 	struct report_view view = {
 		.columns = columns,
 		.nr_columns = sizeof(columns) / sizeof(columns[0]),
-		.empty = "no block of this pattern passes the filters",
 	};
 	const struct snapshot *s = src->snapshot;
 	struct report_style style = style_for(o);
@@ -260,6 +250,8 @@ static int print_blocks(struct source *src, struct read_options *o, const char *
 	pattern_release(&pattern);
 	if (!any && style.json)
 		say("%s", nothing);
+	if (any && !nr)
+		view.empty = nothing = nothing_passes(o, &src->names, 1);
 	if (o->sort == SORT_BYTES)
 		qsort_r(found, nr, sizeof(*found), by_size, &order);
 	progress_stop();

@@ -89,10 +89,11 @@ static void print(struct source *src, struct read_options *o)
 	struct report_view view = {.beneath = view_block, .empty = o->kind == KIND_MAPPING ? "no mappings" : "no live blocks"};
 	struct top top = {.want = o->nr_rows};
 	struct report report;
+	char *nothing = NULL;
 
-	if (!filter_is_empty(&o->filter))
-		view.empty = "no live block passes the filters";
 	find_top(&top, src, &o->filter);
+	if (!top.count && !filter_is_empty(&o->filter))
+		view.empty = nothing = nothing_passes(o, &src->names, 1);
 	progress_stop();
 	report_begin(&report, &style, "largest", &view, rows_target(src->snapshot),
 		     source_coverage(src, true),
@@ -102,6 +103,7 @@ static void print(struct source *src, struct read_options *o)
 		report_row(&report, rows_block(src->names, &src->snapshot->blocks[top.blocks[i]]));
 	report_end(&report, 0);
 	free(top.blocks);
+	free(nothing);
 }
 
 static int run(int argc, char **argv)

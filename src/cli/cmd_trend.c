@@ -54,7 +54,7 @@ static int own(void *context, struct args *a)
 	if (!value)
 		return -1;
 	if (units_parse_size(value, &o->limit_bytes) || !o->limit_bytes)
-		return args_wrong(a, value, "a size as 512m or 4g");
+		return args_wrong(a, value, UNITS_A_SIZE);
 	return 1;
 }
 
@@ -167,8 +167,11 @@ static void print(struct job *job)
 	json_t *totals = rows_trend_totals(t, job->all.names, &job->limit);
 	struct report report;
 	size_t shown = 0, left = 0;
+	char *nothing = NULL;
 
 	progress_stop();
+	if (!t->nr_rows && job->latest && !filter_is_empty(&o->filter))
+		view.empty = nothing = nothing_passes(o, &job->latest_names.names, 1);
 	report_begin(&report, &style, "trend", &view, target_of(job), coverage_of(job),
 		     json_incref(totals));
 	for (size_t i = 0; i < t->nr_rows; i++) {
@@ -184,6 +187,7 @@ static void print(struct job *job)
 	if (!style.json)
 		text_trend_end(&report, totals);
 	json_decref(totals);
+	free(nothing);
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */

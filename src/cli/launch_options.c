@@ -50,8 +50,8 @@ static int parse_size(const char *name, bool or_none, int argc, char **argv, int
 	if (ret <= 0)
 		return ret;
 	if (units_parse_size(value, &bytes) || (!bytes && !or_none))
-		return hs_error_set(err, HS_E_USAGE, "'%s' of '%s' is no size (4096, 4k, 1m, 2g)",
-				    value, name);
+		return hs_error_set(err, HS_E_USAGE,
+				    "option '%s' takes " UNITS_A_SIZE ", not '%s'", name, value);
 	*ret_bytes = bytes;
 	return 1;
 }
@@ -79,8 +79,8 @@ int option_duration(const char *name, int argc, char **argv, int *i, uint64_t *r
 		return ret;
 	if (units_parse_duration(value, &ns) || !ns)
 		return hs_error_set(err, HS_E_USAGE,
-				    "'%s' of '%s' is no duration (500ms, 30s, 5m, 2h)", value,
-				    name);
+				    "option '%s' takes " UNITS_A_DURATION ", not '%s'", name,
+				    value);
 	*ret_ns = ns;
 	return 1;
 }
@@ -108,8 +108,9 @@ static int parse_depth(const char *value, uint32_t *ret_depth, struct hs_error *
 	errno = 0;
 	depth = strtoul(value, &end, 10);
 	if (value[0] < '0' || value[0] > '9' || *end || errno || !depth || depth > MAX_DEPTH)
-		return hs_error_set(err, HS_E_USAGE, "'%s' of '--depth' is no number from 1 to %u",
-				    value, MAX_DEPTH);
+		return hs_error_set(err, HS_E_USAGE,
+				    "option '--depth' takes a number from 1 to %u, not '%s'",
+				    MAX_DEPTH, value);
 	*ret_depth = (uint32_t)depth;
 	return 1;
 }

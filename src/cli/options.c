@@ -197,7 +197,7 @@ static int parse_duration(struct args *a, bool *ret_has, uint64_t *ret_ms)
 	if (!value)
 		return -1;
 	if (units_parse_duration(value, &ns))
-		return args_wrong(a, value, "a duration as 500ms, 30s, 5m or 2h");
+		return args_wrong(a, value, UNITS_A_DURATION);
 	*ret_has = true;
 	*ret_ms = ns / 1000000;
 	return 1;
@@ -222,6 +222,7 @@ static int parse_function(struct filter *f, struct args *a)
 		return -1;
 	}
 	f->has_function = true;
+	f->function_text = value;
 	return 1;
 }
 
@@ -249,6 +250,7 @@ static int parse_class(struct filter *f, struct args *a)
 		return -1;
 	}
 	f->has_class = true;
+	f->class_text = value;
 	return 1;
 }
 
@@ -276,7 +278,7 @@ static int parse_filter(struct filter *f, struct args *a)
 	if (!value)
 		return -1;
 	if (units_parse_size(value, &f->min_size))
-		return args_wrong(a, value, "a size as 4096, 4k, 1m or 2g");
+		return args_wrong(a, value, UNITS_A_SIZE);
 	return 1;
 }
 

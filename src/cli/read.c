@@ -156,6 +156,15 @@ struct report_style style_for(const struct read_options *options)
 	return style;
 }
 
+char *nothing_passes(const struct read_options *o, struct names *const *sides, size_t nr_sides)
+{
+	char *text = filter_explain(&o->filter, sides, nr_sides);
+
+	if (o->json)
+		say("%s", text);
+	return text;
+}
+
 int need_operands(const struct read_options *o, size_t nr, const char *command, const char *what)
 {
 	if (o->nr_operands < nr)

@@ -6,6 +6,7 @@
 #define HEAPSTORY_CLI_READ_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/kind.h"
@@ -50,6 +51,12 @@ struct symbolizer *symbolizer_for(const struct read_options *options);
  */
 int read_command(int argc, char **argv, size_t nr, const char *what,
 		 int (*action)(const struct read_options *options));
+
+/*
+ * One line why no block of any of these snapshots passes the filter, for a view's `empty`; for the
+ * caller to free. JSON has no place for it: there it goes to standard error.
+ */
+char *nothing_passes(const struct read_options *options, struct names *const *sides, size_t nr_sides);
 
 /* Standard output, its width and its colours. */
 struct report_style style_for(const struct read_options *options);

@@ -317,9 +317,10 @@ int samples_find(struct samples *ret, const char *const *operands, size_t nr, bo
 	keep_so_many(ret);
 	if (ret->nr < TREND_MIN_SAMPLES)
 		return hs_error_set(err, HS_E_USAGE,
-				    "a trend needs three or more snapshots of one process; %s "
+				    "a trend needs three or more snapshots of one process; %s %s "
 				    "%zu%s",
-				    nr == 1 ? "here are" : "these are", ret->nr,
+				    nr == 1 ? "here" : ret->nr == 1 ? "this" : "these",
+				    ret->nr == 1 ? "is" : "are", ret->nr,
 				    ret->nr_others ? " of one, and others of another" : "");
 	return 0;
 }

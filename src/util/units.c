@@ -79,7 +79,6 @@ int units_parse_duration(const char *text, uint64_t *ret_ns)
 		const char *name;
 		uint64_t ns;
 	} units[] = {
-		{"", 1000000000},
 		{"ms", 1000000},
 		{"s", 1000000000},
 		{"m", UINT64_C(60) * 1000000000},
@@ -91,6 +90,11 @@ int units_parse_duration(const char *text, uint64_t *ret_ns)
 
 	if (parse_decimal(text, &d, &rest))
 		return -1;
+	/* of 5 nobody knows whether seconds or minutes were meant; 0 is 0 */
+	if (!*rest && !d.whole && !d.fraction) {
+		*ret_ns = 0;
+		return 0;
+	}
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (!strcmp(rest, units[i].name))
 			return scale_decimal(&d, units[i].ns, ret_ns);

@@ -127,9 +127,11 @@ static void nearest(const char *text, struct snapshot *s, struct pattern_nearest
 	struct pattern p;
 
 	assert_int_equal(pattern_parse(text, &p, &err), 0);
-	pattern_nearest(&p, names, ret);
-	if (ret->classes[0])
-		assert_int_equal(strncmp(ret->classes[0], "malloc in ", 10), 0);
+	nearest_release(&ret->classes);
+	memset(ret, 0, sizeof(*ret));
+	pattern_nearest_add(&p, names, ret);
+	if (ret->classes.names[0])
+		assert_int_equal(strncmp(ret->classes.names[0], "malloc in ", 10), 0);
 	pattern_release(&p);
 	names_free(names);
 }
@@ -137,13 +139,13 @@ static void nearest(const char *text, struct snapshot *s, struct pattern_nearest
 static void test_nearest(void **state)
 {
 	static const uint64_t sizes[] = {10, 40, 70, 70, 201, 5000};
-	struct pattern_nearest n;
+	struct pattern_nearest n = {.class_fits = false};
 	struct fake_heap heap;
 	struct snapshot *s = heap_of(&heap, sizes, 0);
 
 	(void)state;
 	nearest("[100-200]", s, &n);
-	assert_true(!n.nr_below && !n.nr_above && !n.classes[0]);
+	assert_true(!n.nr_below && !n.nr_above && !n.classes.names[0]);
 	snapshot_free(s);
 	fake_heap_release(&heap);
 	s = heap_of(&heap, sizes, 6);
@@ -152,14 +154,15 @@ static void test_nearest(void **state)
 	assert_int_equal(n.nr_below, 2);
 	assert_int_equal(n.above, 201);
 	assert_int_equal(n.nr_above, 1);
-	assert_null(n.classes[0]);
+	assert_null(n.classes.names[0]);
 	nearest("malloc in .*[100-200]", s, &n);
 	assert_int_equal(n.below, 70);
 	/* no block is of such a class: what comes nearest to it */
 	nearest("Visitor", s, &n);
 	assert_true(!n.nr_below && !n.nr_above);
-	assert_non_null(n.classes[0]);
-	assert_null(n.classes[1]);
+	assert_non_null(n.classes.names[0]);
+	assert_null(n.classes.names[1]);
+	nearest_release(&n.classes);
 	snapshot_free(s);
 	fake_heap_release(&heap);
 }
