@@ -13,7 +13,13 @@ TRUTH lines stand in the comment at the top of the source: `TRUTH keyword marks 
   rate A B count= at= [via=] blocks= bytes=   growth per operation, three decimals and one
   events A B born= freed= resized=     so many blocks were, in all
   largest M size= born= grows= ratio= inferred= at= via= birth=   the largest live block, its lineage
-  growers M NAME=COUNT ...             through which functions that block grew, how often
+  lineage M at= [via=] size= born= grows= ratio= step= inferred= birth= blocks=   the blocks that grew
+                                       and were resized there last; blocks=1 unless it says otherwise
+  growers M [at=] NAME=COUNT ...       through which functions the block grew, how often: the largest
+                                       one, or that of the lineage line with this at
+  trend at= shape= sure= grows= first= each= factor=   over all marks; first: the mark at which growth
+                                       is seen first, each: what is gained from mark to mark
+  suspects M some=A,B none=A,B         sites that are, and are not, among those of heap
   module A B name= blocks= bytes=      growth by the module of the first program frame
   mapgrow A B at= blocks= bytes=       change of the mappings that the program itself made
   maponly A B                          no mapping comes or goes but what mapgrow lines name
@@ -152,6 +158,9 @@ class Run:
     def heap(self, mark, kind='malloc'):
         return self.ask('heap', self.marks[mark], '--by', 'stack', '-n', 'all', '--kind', kind)
 
+    def trend(self):
+        return self.ask('trend', *(self.marks[mark] for mark in sorted(self.marks)), '--by', 'function', '-n', 'all')
+
     def diff(self, a, b, by='stack', kind='malloc'):
         return self.ask('diff', self.marks[a], self.marks[b], '--by', by, '-n', 'all', '--kind', kind)
 
@@ -180,10 +189,45 @@ def check_events(run, line):
     return differs(line.want, {what: totals[what]['count'] for what in ('born', 'freed', 'resized')})
 
 
+def grown(run, line):
+    """The blocks with a lineage that got their present size at the line's place."""
+    rows = run.ask('largest', run.marks[line.marks[0]], '-n', 'all')['rows']
+    return [row for row in rows if is_at(row, line) and row['lineage'] and row['lineage']['nr_steps']
+            and line.want.get('size', row['size']) in (row['size'], str(row['size']))]
+
+
 def check_growers(run, line):
-    row = run.ask('largest', run.marks[line.marks[0]], '-n', '1')['rows'][0]
-    got = {simple(g): g['count'] for g in row['lineage']['growers']}
-    return '' if got == {k: int(v) for k, v in line.want.items()} else str(got)
+    rows = grown(run, line) if 'at' in line.want else run.ask('largest', run.marks[line.marks[0]], '-n', '1')['rows']
+    got = {simple(g): g['count'] for g in rows[0]['lineage']['growers']}
+    return '' if got == {k: int(v) for k, v in line.want.items() if k != 'at'} else str(got)
+
+
+def check_lineage(run, line):
+    rows = grown(run, line)
+    if len(rows) != int(line.want.get('blocks', 1)):
+        return '%d such blocks' % len(rows)
+    return '; '.join(filter(None, (lineage_differs(row, line) for row in rows)))
+
+
+def check_trend(run, line):
+    row, = [r for r in run.trend()['rows'] if simple({'function': r['key']}) == line.want['at']]
+    got = {'shape': row['shape'], 'sure': row['confidence'], 'grows': row['grows']}
+    if 'first' in line.want and row['first_growth_s'] is not None:
+        got['first'] = row['at_s'].index(row['first_growth_s']) + 1
+    if 'each' in line.want:
+        gains = {int(b - a) for a, b in zip(row['bytes'], row['bytes'][1:])}
+        got['each'] = gains.pop() if len(gains) == 1 else gains
+    if 'factor' in line.want:
+        got['factor'] = round(row['next_step']['factor'], 1)
+        line.want['factor'] = str(float(line.want['factor']))
+    return differs(line.want, got)
+
+
+def check_suspects(run, line):
+    heap = run.ask('heap', run.marks[line.marks[0]], '-n', 'all')
+    got = {outward(row['stack'])[0] for row in heap['suspects']}
+    some, none = (set(line.want.get(k, '').split(',')) - {''} for k in ('some', 'none'))
+    return '' if some <= got and not none & got else str(sorted(got))
 
 
 def check_only(run, line, lines, kind='malloc'):
@@ -206,7 +250,10 @@ def check_only(run, line, lines, kind='malloc'):
 
 
 def check_largest(run, line):
-    row = run.ask('largest', run.marks[line.marks[0]], '-n', '1')['rows'][0]
+    return lineage_differs(run.ask('largest', run.marks[line.marks[0]], '-n', '1')['rows'][0], line)
+
+
+def lineage_differs(row, line):
     lineage, names = row['lineage'], outward(row['stack'])
     got = {'size': row['size'], 'born': row['size'], 'grows': 0, 'at': names[0], 'birth': names[0]}
     if lineage:
@@ -215,6 +262,8 @@ def check_largest(run, line):
         if 'ratio' in line.want and abs(lineage['factor'] - float(line.want['ratio'])) > 0.02:
             got['factor'] = lineage['factor']
             line.want['factor'] = line.want['ratio']
+        if 'step' in line.want:
+            got['step'] = lineage['increment']
         if lineage['nr_steps'] and lineage['steps'][-1]['size'] != row['size']:
             return 'the steps end with %d' % lineage['steps'][-1]['size']
     if 'via' in line.want and line.want['via'] not in names[1:]:
@@ -234,6 +283,10 @@ def check_exit(run, line):
     return '' if run.status in good else 'status %d; %s' % (run.status, run.said)
 
 
+OTHERS = {'rate': check_rate, 'events': check_events, 'growers': check_growers, 'module': check_module,
+          'lineage': check_lineage, 'trend': check_trend, 'suspects': check_suspects}
+
+
 def check(run, line, lines):
     if line.keyword == 'live':
         return differs(line.want, total(run.heap(line.marks[0])['rows'], line, None))
@@ -247,10 +300,8 @@ def check(run, line, lines):
         return check_only(run, line, lines)
     if line.keyword == 'largest':
         return check_largest(run, line)
-    if line.keyword in ('rate', 'events', 'growers'):
-        return {'rate': check_rate, 'events': check_events, 'growers': check_growers}[line.keyword](run, line)
-    if line.keyword == 'module':
-        return check_module(run, line)
+    if line.keyword in OTHERS:
+        return OTHERS[line.keyword](run, line)
     if line.keyword == 'exit':
         return check_exit(run, line)
     return 'a TRUTH line that truth.py does not know'

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# The truth of tests/programs/strings_grow.
+truth strings_grow
+finish
