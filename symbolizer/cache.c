@@ -2,13 +2,12 @@
 /*
  * cache.c - what the symbolizer found, kept on disk; see cache.h.
  *
- * A file is a header and the bytes of a name table:
+ * A file is a header and a map of names (name_map.h), which is used where it lies:
  *
  *      0   magic[16]
  *      16  u64 checksum: XXH3, 64 bits, of all that follows it
  *      24  key[16]: XXH3, 128 bits, of version, build id and source
- *      40  u64 number of places
- *      48  the places
+ *      40  the map
  *
  * It is written aside and renamed, so a reader sees a whole one or none. Of two processes that
  * write one file at once the later keeps its own; the other's names are found again another time.
@@ -32,9 +31,9 @@
 #include "util/cursor.h"
 #include "util/name_table.h"
 
-#define CACHE_VERSION 1u /* change it whenever the same file gives other names than before */
+#define CACHE_VERSION 2u /* change it whenever the same file gives other names than before */
 #define CACHE_MAGIC   "\x89HSNAMES\r\n\x1a\n\0\0\0"
-#define HEADER_BYTES  48u
+#define HEADER_BYTES  40u
 #define SUFFIX	      ".names"
 #define ASIDE_SUFFIX  ".tmp"
 #define NAME_LEN      128u
@@ -143,20 +142,6 @@ static const char *file_name(const struct cache_key *key, const XXH128_canonical
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-static bool read_all(int fd, uint8_t *data, size_t len)
-{
-	size_t done = 0;
-
-	while (done < len) {
-		ssize_t n = read(fd, data + done, len - done);
-
-		if (n <= 0 && !(n < 0 && errno == EINTR))
-			return false;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	return true;
-}
-
 /* Keeps the file from being the one used longest ago; at most one write a day. */
 static void note_use(int fd, const struct stat *st)
 {
@@ -164,33 +149,28 @@ static void note_use(int fd, const struct stat *st)
 		futimens(fd, NULL);
 }
 
-static void parse(const uint8_t *data, size_t len, const XXH128_canonical_t *hash,
-		  struct name_table *ret)
+/* Whether these bytes are a whole file of ours under the key, and the map of names in it. */
+static bool parse(const uint8_t *data, size_t len, const XXH128_canonical_t *hash,
+		  struct name_map *ret)
 {
 	struct cursor c = cursor_of(data, len);
 	const uint8_t *magic = cursor_bytes(&c, 16);
-	uint64_t checksum = cursor_u64(&c), nr;
+	uint64_t checksum = cursor_u64(&c);
 	const uint8_t *key = cursor_bytes(&c, sizeof(*hash));
 
-	nr = cursor_u64(&c);
-	if (c.bad || memcmp(magic, CACHE_MAGIC, 16) || memcmp(key, hash, sizeof(*hash)) ||
-	    checksum != XXH3_64bits(data + 24, len - 24) ||
-	    nr > cursor_left(&c) / NAME_TABLE_MIN_BYTES)
-		return;
-	name_table_decode(ret, &c, nr);
-	cursor_end(&c);
-	if (c.bad)
-		name_table_release(ret);
+	return !c.bad && !memcmp(magic, CACHE_MAGIC, 16) && !memcmp(key, hash, sizeof(*hash)) &&
+	       checksum == XXH3_64bits(data + 24, len - 24) &&
+	       name_map_open(ret, data + HEADER_BYTES, len - HEADER_BYTES);
 }
 
-void cache_load(const struct cache *cache, const struct cache_key *key, struct name_table *ret)
+void cache_load(const struct cache *cache, const struct cache_key *key, struct cached_names *ret)
 {
 	XXH128_canonical_t hash;
 	char name[NAME_LEN];
 	struct stat st;
-	uint8_t *data;
 	int fd;
 
+	memset(ret, 0, sizeof(*ret));
 	if (cache->folder < 0 || !key->build_id_len)
 		return;
 	hash = key_hash(key);
@@ -198,15 +178,20 @@ void cache_load(const struct cache *cache, const struct cache_key *key, struct n
 		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	if (is_ours(fd, S_IFREG, &st) && st.st_size >= HEADER_BYTES &&
-	    (uint64_t)st.st_size <= cache->limits.file_bytes) {
-		data = xmalloc((size_t)st.st_size);
-		if (read_all(fd, data, (size_t)st.st_size))
-			parse(data, (size_t)st.st_size, &hash, ret);
-		free(data);
+	if (is_ours(fd, S_IFREG, &st) && st.st_size > HEADER_BYTES &&
+	    (uint64_t)st.st_size <= cache->limits.file_bytes &&
+	    mapping_open(&ret->file, fd, 0, (size_t)st.st_size)) {
+		if (!parse(ret->file.data, ret->file.len, &hash, &ret->map))
+			cached_names_release(ret);
 		note_use(fd, &st);
 	}
 	close(fd);
+}
+
+void cached_names_release(struct cached_names *names)
+{
+	mapping_close(&names->file);
+	memset(names, 0, sizeof(*names));
 }
 
 /* ---- the limit --------------------------------------------------------------------------- */
@@ -296,19 +281,26 @@ static void tidy_up(const struct cache *cache, const char *newest)
 
 /* ---- writing ----------------------------------------------------------------------------- */
 
-static void encode(struct name_table *table, const XXH128_canonical_t *hash, struct buffer *b)
+/* The bytes of a file; false: more than a file may have. */
+static bool encode(struct name_table *table, const XXH128_canonical_t *hash, uint64_t max,
+		   struct buffer *b)
 {
+	struct buffer map = {NULL, 0, 0};
 	XXH64_hash_t checksum;
+	bool fits;
 
-	name_table_sort(table);
-	buffer_add(b, CACHE_MAGIC, 16);
-	buffer_add_u64(b, 0);
-	buffer_add(b, hash, sizeof(*hash));
-	buffer_add_u64(b, table->nr_places);
-	name_table_encode(table, b);
-	checksum = XXH3_64bits(b->data + 24, b->len - 24);
-	for (int i = 0; i < 8; i++)
-		b->data[16 + i] = (uint8_t)(checksum >> (8 * i));
+	fits = name_map_encode(table, &map) && HEADER_BYTES + map.len <= max;
+	if (fits) {
+		buffer_add(b, CACHE_MAGIC, 16);
+		buffer_add_u64(b, 0);
+		buffer_add(b, hash, sizeof(*hash));
+		buffer_add(b, map.data, map.len);
+		checksum = XXH3_64bits(b->data + 24, b->len - 24);
+		for (int i = 0; i < 8; i++)
+			b->data[16 + i] = (uint8_t)(checksum >> (8 * i));
+	}
+	buffer_clear(&map);
+	return fits;
 }
 
 static bool write_all(int fd, const struct buffer *b)
@@ -343,25 +335,26 @@ static void write_file(int folder, const char *name, const struct buffer *b)
 
 void cache_save(const struct cache *cache, const struct cache_key *key, struct name_table *table)
 {
+	const uint64_t max = cache->limits.file_bytes;
 	struct name_table all = {0};
 	struct buffer b = {NULL, 0, 0};
+	struct cached_names known;
 	XXH128_canonical_t hash;
 	char name[NAME_LEN];
 
 	if (cache->folder < 0 || !key->build_id_len || !table->nr_places)
 		return;
 	hash = key_hash(key);
-	cache_load(cache, key, &all);
-	name_table_add_all(&all, table);
-	encode(&all, &hash, &b);
-	if (b.len > cache->limits.file_bytes) {
-		buffer_clear(&b);
-		encode(table, &hash, &b);
-	}
-	if (b.len <= cache->limits.file_bytes) {
+	cache_load(cache, key, &known);
+	name_map_add_to(&known.map, &all);
+	if (known.map.nr_places)
+		name_table_add_all(&all, table);
+	if (encode(known.map.nr_places ? &all : table, &hash, max, &b) ||
+	    encode(table, &hash, max, &b)) {
 		write_file(cache->folder, file_name(key, &hash, name), &b);
 		tidy_up(cache, name);
 	}
 	buffer_clear(&b);
 	name_table_release(&all);
+	cached_names_release(&known);
 }

@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "symbolizer/mapping.h"
+#include "util/name_map.h"
+
 struct name_table;
 
 struct cache_limits {
@@ -37,10 +40,17 @@ struct cache_key {
 void cache_init(struct cache *cache, const struct cache_limits *limits);
 void cache_release(struct cache *cache);
 
-/* Fills an empty table with what is known under this key; its places have module 0. */
-void cache_load(const struct cache *cache, const struct cache_key *key, struct name_table *ret);
+/* What is known under a key. All zero: nothing. */
+struct cached_names {
+	struct mapping file;
+	struct name_map map; /* in it */
+};
 
-/* Adds a table's places to what is known under this key. What others added meanwhile stays. */
+/* Maps what is known under this key, as far as one file has it. cached_names_release() ends that. */
+void cache_load(const struct cache *cache, const struct cache_key *key, struct cached_names *ret);
+void cached_names_release(struct cached_names *names);
+
+/* Adds a table's places, of module 0, to what is known under this key. What others added meanwhile stays. */
 void cache_save(const struct cache *cache, const struct cache_key *key, struct name_table *table);
 
 #endif

@@ -18,12 +18,11 @@
 #include "symbolizer/elf.h"
 #include "symbolizer/funcname.h"
 #include "symbolizer/inflate.h"
+#include "symbolizer/memory.h"
 #include "symbolizer/strings.h"
 #include "symbolizer/symtab.h"
 #include "symbolizer/vtable.h"
 #include "util/alloc.h"
-#include "util/buffer.h"
-#include "util/name_table.h"
 
 #define UNITS_MAX ((size_t)160 << 20)   /* bytes of what is kept of units */
 #define DEBUGDATA_MAX ((size_t)64 << 20) /* bytes that .gnu_debugdata may inflate to */
@@ -34,13 +33,6 @@ struct answer {
 	struct symbolizer_frame *frames;
 	uint32_t nr_frames;
 	bool used;
-};
-
-/* What earlier runs found, and what this one adds to it. */
-struct memory_of_runs {
-	bool asked;
-	struct buffer source;           /* of the key */
-	struct name_table known, added;
 };
 
 struct module {
@@ -58,7 +50,7 @@ struct module {
 	struct function_names functions;
 	struct answer *answers;         /* open hash table, its size a power of two */
 	size_t nr_answers, alloc_answers;
-	struct memory_of_runs runs;
+	struct memory memory;
 	struct vtables *vtables;        /* NULL: nobody asked for a class yet */
 };
 
@@ -83,20 +75,11 @@ struct symbolizer *symbolizer_new(const struct symbolizer_options *options)
 	return symbolizer;
 }
 
-static struct cache_key key_of(const struct module *module)
-{
-	return (struct cache_key){module->build_id, module->wanted.build_id_len,
-				  module->runs.source.data, module->runs.source.len};
-}
-
 /* Keeps what was found, unless something was missing or given up. */
 static void module_remember(const struct symbolizer *symbolizer, struct module *module)
 {
-	struct cache_key key = key_of(module);
-
-	if (module->runs.source.len && !module->problem &&
-	    !(module->info && debuginfo_is_split(module->info)))
-		cache_save(&symbolizer->cache, &key, &module->runs.added);
+	if (!module->problem && !(module->info && debuginfo_is_split(module->info)))
+		memory_keep(&module->memory, &symbolizer->cache);
 }
 
 static void module_free(struct module *module)
@@ -106,9 +89,7 @@ static void module_free(struct module *module)
 	for (i = 0; i < module->alloc_answers; i++)
 		free(module->answers[i].frames);
 	free(module->answers);
-	buffer_clear(&module->runs.source);
-	name_table_release(&module->runs.known);
-	name_table_release(&module->runs.added);
+	memory_release(&module->memory);
 	vtables_close(module->vtables);
 	free(module->symbol_names);
 	function_names_release(&module->functions);
@@ -251,103 +232,13 @@ static void module_open(struct symbolizer *symbolizer, struct module *module)
 					    module->path);
 }
 
-/* ---- what earlier runs found ---------------------------------------------------------------- */
-
-static void add_file(struct buffer *source, const struct elf_file *elf, bool found)
+/* What earlier runs found, and this one. */
+static struct memory *memory_of(struct symbolizer *symbolizer, struct module *module)
 {
-	buffer_add_byte(source, found);
-	buffer_add_u64(source, found ? elf->size : 0);
-}
-
-/*
- * Which files names come from. Each has the build id that it should have, so their sizes tell what
- * was stripped from them. Empty where there is no file: then there is nothing to be kept.
- */
-static void describe_files(const struct symbolizer *symbolizer, const struct module *module,
-			   struct buffer *ret)
-{
-	const struct debug_dirs *dirs = &symbolizer->dirs;
-	struct elf_file own, debug, alt, *dwarf;
-	bool has_own, has_debug = false, has_alt;
-	char *problem = NULL;
-
-	elf_init(&own);
-	elf_init(&debug);
-	elf_init(&alt);
-	has_own = module_file_open(dirs, &module->wanted, &own, &problem);
-	if (!has_own || !elf_section_of_type(&own, SHT_SYMTAB) || !debuginfo_in(&own))
-		has_debug = debug_file_open(dirs, &module->wanted, has_own ? &own : NULL, &debug);
-	dwarf = has_own && debuginfo_in(&own) ? &own : &debug;
-	has_alt = (has_own || has_debug) && alt_file_open(dirs, dwarf, &alt);
-	if (has_own || has_debug) {
-		buffer_add_byte(ret, symbolizer->raw_names);
-		add_file(ret, &own, has_own);
-		add_file(ret, &debug, has_debug);
-		add_file(ret, &alt, has_alt);
-	}
-	elf_release(&own);
-	elf_release(&debug);
-	elf_release(&alt);
-	free(problem);
-}
-
-/* The frames that an earlier run found; false if none asked for this address. */
-static bool recall(struct symbolizer *symbolizer, struct module *module, uint64_t address,
-		   size_t *ret_nr, const struct name_frame **ret)
-{
-	struct cache_key key;
-
-	if (!module->runs.asked) {
-		module->runs.asked = true;
-		if (module->wanted.build_id_len && symbolizer->cache.folder >= 0)
-			describe_files(symbolizer, module, &module->runs.source);
-		key = key_of(module);
-		if (module->runs.source.len)
-			cache_load(&symbolizer->cache, &key, &module->runs.known);
-	}
-	*ret_nr = name_table_find(&module->runs.known, 0, address, ret);
-	return *ret != NULL;
-}
-
-static bool resolve_by_memory(struct symbolizer *symbolizer, struct module *module,
-			      struct answer *answer)
-{
-	const struct name_frame *found;
-	size_t nr, i;
-
-	if (!recall(symbolizer, module, answer->address, &nr, &found))
-		return false;
-	answer->frames = nr ? xcalloc(nr, sizeof(*answer->frames)) : NULL;
-	answer->nr_frames = (uint32_t)nr;
-	/* the strings live as long as what earlier runs found, which is not added to */
-	for (i = 0; i < nr; i++)
-		answer->frames[i] = (struct symbolizer_frame){
-			.function = found[i].function,
-			.scope = found[i].scope,
-			.file = found[i].file,
-			.line = found[i].line,
-			.column = found[i].column,
-			.inlined = found[i].inlined,
-		};
-	return true;
-}
-
-static void add_to_memory(struct module *module, const struct answer *answer)
-{
-	struct name_frame *frames;
-	uint32_t i;
-
-	if (!module->runs.source.len)
-		return;
-	frames = xcalloc(answer->nr_frames + 1, sizeof(*frames));
-	for (i = 0; i < answer->nr_frames; i++)
-		frames[i] = (struct name_frame){
-			answer->frames[i].function, answer->frames[i].file,
-			answer->frames[i].line,     answer->frames[i].column,
-			answer->frames[i].inlined,  answer->frames[i].scope,
-		};
-	name_table_add(&module->runs.added, 0, answer->address, frames, answer->nr_frames);
-	free(frames);
+	if (!module->memory.asked)
+		memory_recall(&module->memory, &symbolizer->cache, &module->wanted,
+			      &symbolizer->dirs, symbolizer->raw_names);
+	return &module->memory;
 }
 
 /* ---- look-ups --------------------------------------------------------------------------------- */
@@ -445,10 +336,13 @@ size_t symbolizer_lookup(struct symbolizer *symbolizer, uint32_t id, uint64_t ad
 {
 	struct answer *answer;
 	struct module *module;
+	size_t nr;
 
 	if (id >= symbolizer->nr_modules)
 		return 0;
 	module = symbolizer->modules[id];
+	if (memory_find(memory_of(symbolizer, module), address, &nr, ret_frames))
+		return nr;
 	if (2 * (module->nr_answers + 1) > module->alloc_answers)
 		grow_answers(module);
 	answer = find_answer(module, address);
@@ -456,12 +350,10 @@ size_t symbolizer_lookup(struct symbolizer *symbolizer, uint32_t id, uint64_t ad
 		answer->used = true;
 		answer->address = address;
 		module->nr_answers++;
-		if (!resolve_by_memory(symbolizer, module, answer)) {
-			if (!module->opened)
-				module_open(symbolizer, module);
-			resolve(symbolizer, module, answer);
-			add_to_memory(module, answer);
-		}
+		if (!module->opened)
+			module_open(symbolizer, module);
+		resolve(symbolizer, module, answer);
+		memory_add(&module->memory, address, answer->frames, answer->nr_frames);
 	}
 	if (answer->nr_frames)
 		*ret_frames = answer->frames;
@@ -470,8 +362,8 @@ size_t symbolizer_lookup(struct symbolizer *symbolizer, uint32_t id, uint64_t ad
 
 const char *symbolizer_class(struct symbolizer *symbolizer, uint32_t id, uint64_t address)
 {
-	const struct name_frame *found;
-	struct name_frame frame = { 0 };
+	const struct symbolizer_frame *found;
+	struct symbolizer_frame frame = { 0 };
 	struct module *module;
 	size_t nr;
 
@@ -479,14 +371,13 @@ const char *symbolizer_class(struct symbolizer *symbolizer, uint32_t id, uint64_
 		return NULL;
 	module = symbolizer->modules[id];
 	/* a vtable is where no code is, so both kinds of answers can be kept side by side */
-	if (recall(symbolizer, module, address, &nr, &found))
+	if (memory_find(memory_of(symbolizer, module), address, &nr, &found))
 		return nr ? found[0].function : NULL;
 	if (!module->vtables)
 		module->vtables = vtables_open(&symbolizer->dirs, &module->wanted);
 	frame.function = strings_take(&symbolizer->strings,
 				      vtables_find(module->vtables, address));
-	if (module->runs.source.len)
-		name_table_add(&module->runs.added, 0, address, &frame, frame.function != NULL);
+	memory_add(&module->memory, address, &frame, frame.function != NULL);
 	return frame.function;
 }
 

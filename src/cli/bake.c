@@ -130,8 +130,13 @@ static void bake_modules(struct snapshot *s, struct symbolizer *symbolizer, cons
 		named[module] = named[module] || nr;
 	}
 	bake_vtables(s, lookup, wanted, &found);
-	name_table_add_all(table_of(s), &found);
-	name_table_release(&found);
+	if (!table_of(s)->nr_places) {
+		name_table_release(s->names);
+		*s->names = found;
+	} else {
+		name_table_add_all(s->names, &found);
+		name_table_release(&found);
+	}
 	free(seen);
 	lookup_free(lookup);
 }

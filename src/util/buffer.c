@@ -25,7 +25,8 @@ uint8_t *buffer_reserve(struct buffer *b, size_t more)
 
 	if (__builtin_add_overflow(b->len, more, &want))
 		want = SIZE_MAX;
-	b->data = xgrow(b->data, &b->alloc, want, 1);
+	if (want > b->alloc)
+		b->data = xgrow(b->data, &b->alloc, want, 1);
 	return b->data + b->len;
 }
 

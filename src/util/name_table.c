@@ -6,6 +6,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
+
+/* Most of the time that a table takes is that of hashing its strings. */
+#define HASH_FUNCTION(key, len, hash) (hash) = (unsigned int)XXH3_64bits(key, len)
 #include <uthash.h>
 
 #include "util/alloc.h"
@@ -17,7 +21,7 @@
 struct name_table_text {
 	UT_hash_handle hh;
 	struct name_table_text *next; /* in name_table.read */
-	uint32_t number; /* while encoding: 1 more than its number among those told; 0: not told */
+	uint32_t mark; /* while encoding: 1 more than its number among those told; 0: not told */
 	char string[];
 };
 
@@ -175,35 +179,49 @@ size_t name_table_find(struct name_table *t, uint32_t module, uint64_t address,
 
 /* ---- bytes ------------------------------------------------------------------------------- */
 
+void name_table_clear_marks(struct name_table *t)
+{
+	struct name_table_text *text, *next;
+
+	HASH_ITER(hh, t->texts, text, next)
+		text->mark = 0;
+	for (text = t->read; text; text = text->next)
+		text->mark = 0;
+}
+
+uint32_t *name_table_mark(const char *string)
+{
+	size_t before = offsetof(struct name_table_text, string) -
+			offsetof(struct name_table_text, mark);
+
+	return (uint32_t *)(string - before);
+}
+
 static void encode_string(struct buffer *b, const char *string, uint32_t *nr_told)
 {
-	struct name_table_text *text;
+	uint32_t *mark;
 
 	if (!string) {
 		buffer_add_byte(b, 0);
 		return;
 	}
-	text = (struct name_table_text *)(string - offsetof(struct name_table_text, string));
-	if (text->number) {
-		buffer_add_varint(b, UINT64_C(1) + text->number);
+	mark = name_table_mark(string);
+	if (*mark) {
+		buffer_add_varint(b, UINT64_C(1) + *mark);
 		return;
 	}
-	text->number = ++*nr_told;
+	*mark = ++*nr_told;
 	buffer_add_byte(b, 1);
 	buffer_add_counted(b, string, strlen(string));
 }
 
 void name_table_encode(struct name_table *t, struct buffer *b)
 {
-	struct name_table_text *text, *next;
 	const struct name_table_place *before = NULL;
 	uint32_t nr_told = 0;
 
 	name_table_sort(t);
-	HASH_ITER(hh, t->texts, text, next)
-		text->number = 0;
-	for (text = t->read; text; text = text->next)
-		text->number = 0;
+	name_table_clear_marks(t);
 	for (size_t i = 0; i < t->nr_places; i++) {
 		const struct name_table_place *p = &t->places[i];
 		const struct name_frame *f = &t->frames[p->first_frame];

@@ -73,6 +73,13 @@ size_t name_table_find(struct name_table *table, uint32_t module, uint64_t addre
 /* Puts the places in order and drops those that were added again; nr_places is right then. */
 void name_table_sort(struct name_table *table);
 
+/*
+ * A number that whoever writes a table may put to each of its strings; all are 0 once they were
+ * cleared, and name_table_encode() changes them.
+ */
+void name_table_clear_marks(struct name_table *table);
+uint32_t *name_table_mark(const char *string);
+
 /* Adds the bytes of a table, which is sorted first, to the buffer. */
 void name_table_encode(struct name_table *table, struct buffer *b);
 

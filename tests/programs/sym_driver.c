@@ -9,7 +9,7 @@
  * With --frames: for each address its frames, innermost first, two lines each, the function and
  * file:line:column, then an empty line, as llvm-symbolizer does; --scopes adds a third line with
  * the name by scopes.
- * Addresses are hexadecimal; "??" stands for unknown. Why there are no names goes to standard
+ * Addresses are hexadecimal digits; "??" stands for unknown. Why there are no names goes to standard
  * error. --traceable prints the verdict, a tab and the line for people.
  */
 #include <stdio.h>
@@ -17,6 +17,9 @@
 #include <string.h>
 
 #include "symbolizer/symbolizer.h"
+#include "util/buffer.h"
+
+#define OUT_BYTES 65536u /* are read, and written, at once */
 
 static size_t parse_hex(const char *text, uint8_t *ret, size_t size)
 {
@@ -56,26 +59,80 @@ static int show_demangled(void)
 	return 0;
 }
 
-static void show_frames(const struct symbolizer_frame *frames, size_t nr, bool scopes)
-{
-	size_t i;
-
-	if (!nr)
-		puts("??\n??:0:0");
-	for (i = 0; i < nr; i++) {
-		puts(frames[i].function ? frames[i].function : "??");
-		printf("%s:%u:%u\n", frames[i].file ? frames[i].file : "??", frames[i].line,
-		       frames[i].column);
-		if (scopes)
-			puts(frames[i].scope ? frames[i].scope : "??");
-	}
-	puts("");
-}
-
 /* What is printed for an address. */
 enum form {
 	NAMES, FRAMES, SCOPES,
 };
+
+static void add_line(struct buffer *out, const char *text)
+{
+	buffer_add_string(out, text ? text : "??");
+	buffer_add_byte(out, '\n');
+}
+
+/* A colon and the number: printf takes longer than all of a look-up. */
+static void add_number(struct buffer *out, uint32_t number)
+{
+	char digits[11], *at = digits + sizeof(digits);
+
+	do
+		*--at = (char)('0' + number % 10);
+	while (number /= 10);
+	*--at = ':';
+	buffer_add(out, at, (size_t)(digits + sizeof(digits) - at));
+}
+
+static void add_frames(struct buffer *out, const struct symbolizer_frame *frames, size_t nr,
+		       enum form form)
+{
+	size_t i;
+
+	if (form == NAMES) { /* that of the symbol: the outermost */
+		add_line(out, nr ? frames[nr - 1].function : NULL);
+		return;
+	}
+	if (!nr)
+		buffer_add_string(out, "??\n??:0:0\n");
+	for (i = 0; i < nr; i++) {
+		add_line(out, frames[i].function);
+		buffer_add_string(out, frames[i].file ? frames[i].file : "??");
+		add_number(out, frames[i].line);
+		add_number(out, frames[i].column);
+		buffer_add_byte(out, '\n');
+		if (form == SCOPES)
+			add_line(out, frames[i].scope);
+	}
+	buffer_add_byte(out, '\n');
+}
+
+/* All of standard input, with a 0 behind it. */
+static char *read_addresses(struct buffer *in)
+{
+	size_t n;
+
+	do {
+		n = fread(buffer_reserve(in, OUT_BYTES), 1, OUT_BYTES, stdin);
+		in->len += n;
+	} while (n);
+	return buffer_string(in);
+}
+
+/* The address of a line; *text is behind the line then. */
+static uint64_t parse_address(char **text)
+{
+	uint64_t address = 0;
+
+	for (; **text && **text != '\n'; ++*text)
+		address = address << 4 | (uint64_t)((**text & 15) + (**text > '9' ? 9 : 0));
+	*text += **text == '\n';
+	return address;
+}
+
+static void flush(struct buffer *out)
+{
+	fwrite(out->data, 1, out->len, stdout);
+	out->len = 0;
+}
 
 static int show_names(const struct symbolizer_options *options, struct symbolizer_module *module,
 		      enum form form)
@@ -83,17 +140,21 @@ static int show_names(const struct symbolizer_options *options, struct symbolize
 	struct symbolizer *symbolizer = symbolizer_new(options);
 	uint32_t id = symbolizer_add(symbolizer, module);
 	const struct symbolizer_frame *frames;
+	struct buffer in = { NULL, 0, 0 }, out = { NULL, 0, 0 };
 	const char *problem;
-	char line[256];
+	char *at = read_addresses(&in);
 
-	while (fgets(line, sizeof(line), stdin)) {
-		size_t n = symbolizer_lookup(symbolizer, id, strtoull(line, NULL, 16), &frames);
+	setvbuf(stdout, NULL, _IONBF, 0);
+	while (*at) {
+		size_t n = symbolizer_lookup(symbolizer, id, parse_address(&at), &frames);
 
-		if (form != NAMES)
-			show_frames(frames, n, form == SCOPES);
-		else /* that of the symbol: the outermost */
-			puts(n && frames[n - 1].function ? frames[n - 1].function : "??");
+		add_frames(&out, frames, n, form);
+		if (out.len > OUT_BYTES)
+			flush(&out);
 	}
+	flush(&out);
+	buffer_clear(&in);
+	buffer_clear(&out);
 	problem = symbolizer_problem(symbolizer, id);
 	if (problem)
 		fprintf(stderr, "%s\n", problem);

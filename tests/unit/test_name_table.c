@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_name_table.c - places and their frames, found again, as bytes and back.
+ * test_name_table.c - places and their frames, found again, as bytes and back, and as a map.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +14,7 @@
 
 #include "util/buffer.h"
 #include "util/cursor.h"
+#include "util/name_map.h"
 #include "util/name_table.h"
 
 static const struct name_frame inlined[] = {
@@ -139,12 +140,113 @@ static void test_damaged(void **state)
 	name_table_release(&t);
 }
 
+/* Places of one module, each at 16 times its number; two neighbours may have the same frames. */
+static void fill_map(struct buffer *b, uint32_t nr)
+{
+	struct name_table t = {0};
+
+	for (uint32_t i = nr; i--;) {
+		struct name_frame frames[2] = {inlined[0], inlined[1]};
+
+		frames[0].line = i / 2;
+		name_table_add(&t, 0, UINT64_C(16) * i, frames, i / 2 % 3);
+	}
+	assert_true(name_map_encode(&t, b));
+	name_table_release(&t);
+}
+
+static void check_map(const struct name_map *map, uint32_t nr)
+{
+	assert_int_equal(map->nr_places, nr);
+	for (uint32_t i = 0; i < nr; i++) {
+		size_t chain = name_map_find(map, UINT64_C(16) * i), first = 0;
+		uint32_t nr_frames = i / 2 % 3;
+		struct name_frame f;
+
+		assert_int_not_equal(chain, NAME_MAP_NONE);
+		assert_int_equal(chain == name_map_find(map, UINT64_C(16) * (i ^ 1)), (i ^ 1) < nr);
+		assert_int_equal(name_map_find(map, UINT64_C(16) * i + 1), NAME_MAP_NONE);
+		assert_int_equal(name_map_chain(map, chain, &first), nr_frames);
+		if (!nr_frames)
+			continue;
+		f = name_map_frame(map, first);
+		assert_string_equal(f.function, "push");
+		assert_string_equal(f.scope, "alloc::Vec<u8>::push");
+		assert_string_equal(f.file, "vec.rs");
+		assert_int_equal(f.line, i / 2);
+		assert_int_equal(f.column, 3);
+		assert_true(f.inlined);
+		if (nr_frames != 2)
+			continue;
+		f = name_map_frame(map, first + 1);
+		assert_string_equal(f.function, "main");
+		assert_null(f.scope);
+		assert_int_equal(f.line, UINT32_MAX);
+		assert_false(f.inlined);
+	}
+}
+
+static void test_map(void **state)
+{
+	static const uint32_t sizes[] = {0, 1, 2, 3, 7, 100};
+	struct name_map map;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct buffer b = {NULL, 0, 0}, again = {NULL, 0, 0};
+		struct name_table t = {0};
+
+		fill_map(&b, sizes[i]);
+		assert_true(name_map_open(&map, b.data, b.len));
+		check_map(&map, sizes[i]);
+		name_map_add_to(&map, &t);
+		assert_true(name_map_encode(&t, &again));
+		assert_int_equal(again.len, b.len);
+		assert_memory_equal(again.data, b.data, b.len);
+		buffer_clear(&b);
+		buffer_clear(&again);
+		name_table_release(&t);
+	}
+}
+
+static void test_map_damaged(void **state)
+{
+	struct buffer b = {NULL, 0, 0};
+	struct name_map map;
+	size_t first;
+
+	(void)state;
+	fill_map(&b, 9);
+	for (size_t len = 0; len < b.len; len++) {
+		uint8_t *exact = malloc(len + 1);
+
+		assert_non_null(exact);
+		memcpy(exact, b.data, len);
+		/* cut within the last string, or before: none is without an end */
+		if (name_map_open(&map, exact, len))
+			assert_int_equal(exact[len - 1], 0);
+		free(exact);
+	}
+	assert_true(name_map_open(&map, b.data, b.len));
+	/* frames that are not there, strings that are not there */
+	((uint32_t *)(uintptr_t)map.first)[2] = 1000;
+	assert_int_equal(name_map_chain(&map, 1, &first), 0);
+	assert_int_equal(name_map_chain(&map, 2, &first), 0);
+	((uint32_t *)(uintptr_t)map.chains)[0] = 1000;
+	assert_int_equal(name_map_find(&map, 0), NAME_MAP_NONE);
+	((struct name_map_frame *)(uintptr_t)map.frames)[0].file = UINT32_MAX;
+	assert_null(name_map_frame(&map, 0).file);
+	buffer_clear(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_map),
+		cmocka_unit_test(test_map_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory.c - what earlier runs found of one module; see memory.h.
+ *
+ * A second run over the same addresses opens the module's files only to see that they are the same,
+ * and makes frames of only those chains that it is asked for.
+ */
+#include "symbolizer/memory.h"
+
+#include <elf.h>
+#include <stdlib.h>
+
+#include "symbolizer/debugfile.h"
+#include "symbolizer/debuginfo.h"
+#include "symbolizer/elf.h"
+#include "symbolizer/symbolizer.h"
+#include "util/alloc.h"
+
+static void add_file(struct buffer *source, const struct elf_file *elf, bool found)
+{
+	buffer_add_byte(source, found);
+	buffer_add_u64(source, found ? elf->size : 0);
+}
+
+/*
+ * Which files names come from. Each has the build id that it should have, so their sizes tell what
+ * was stripped from them. Empty where there is no file: then there is nothing to be kept.
+ */
+static void describe_files(const struct symbolizer_module *module, const struct debug_dirs *dirs,
+			   bool raw_names, struct buffer *ret)
+{
+	struct elf_file own, debug, alt, *dwarf;
+	bool has_own, has_debug = false, has_alt;
+	char *problem = NULL;
+
+	elf_init(&own);
+	elf_init(&debug);
+	elf_init(&alt);
+	has_own = module_file_open(dirs, module, &own, &problem);
+	if (!has_own || !elf_section_of_type(&own, SHT_SYMTAB) || !debuginfo_in(&own))
+		has_debug = debug_file_open(dirs, module, has_own ? &own : NULL, &debug);
+	dwarf = has_own && debuginfo_in(&own) ? &own : &debug;
+	has_alt = (has_own || has_debug) && alt_file_open(dirs, dwarf, &alt);
+	if (has_own || has_debug) {
+		buffer_add_byte(ret, raw_names);
+		add_file(ret, &own, has_own);
+		add_file(ret, &debug, has_debug);
+		add_file(ret, &alt, has_alt);
+	}
+	elf_release(&own);
+	elf_release(&debug);
+	elf_release(&alt);
+	free(problem);
+}
+
+void memory_recall(struct memory *memory, const struct cache *cache,
+		   const struct symbolizer_module *module, const struct debug_dirs *dirs,
+		   bool raw_names)
+{
+	memory->asked = true;
+	if (module->build_id_len && cache->folder >= 0)
+		describe_files(module, dirs, raw_names, &memory->source);
+	memory->key = (struct cache_key){module->build_id, module->build_id_len,
+					 memory->source.data, memory->source.len};
+	if (!memory->source.len)
+		return;
+	cache_load(cache, &memory->key, &memory->known);
+	memory->frames = xmallocarray(memory->known.map.nr_frames + 1, sizeof(*memory->frames));
+	memory->made = xcalloc(memory->known.map.nr_chains + 1, sizeof(*memory->made));
+}
+
+bool memory_find(struct memory *memory, uint64_t address, size_t *ret_nr,
+		 const struct symbolizer_frame **ret)
+{
+	const struct name_map *map = &memory->known.map;
+	size_t chain = name_map_find(map, address), first = 0;
+
+	if (chain == NAME_MAP_NONE)
+		return false;
+	*ret_nr = name_map_chain(map, chain, &first);
+	for (size_t i = first; !memory->made[chain] && i < first + *ret_nr; i++) {
+		struct name_frame frame = name_map_frame(map, i);
+
+		memory->frames[i] = (struct symbolizer_frame){
+			.function = frame.function,
+			.scope = frame.scope,
+			.file = frame.file,
+			.line = frame.line,
+			.column = frame.column,
+			.inlined = frame.inlined,
+		};
+	}
+	memory->made[chain] = true;
+	*ret = &memory->frames[first];
+	return true;
+}
+
+void memory_add(struct memory *memory, uint64_t address, const struct symbolizer_frame *found,
+		size_t nr)
+{
+	struct name_frame *frames;
+
+	if (!memory->source.len)
+		return;
+	frames = xmallocarray(nr + 1, sizeof(*frames));
+	for (size_t i = 0; i < nr; i++)
+		frames[i] = (struct name_frame){
+			.function = found[i].function,
+			.scope = found[i].scope,
+			.file = found[i].file,
+			.line = found[i].line,
+			.column = found[i].column,
+			.inlined = found[i].inlined,
+		};
+	name_table_add(&memory->added, 0, address, frames, nr);
+	free(frames);
+}
+
+void memory_keep(struct memory *memory, const struct cache *cache)
+{
+	if (memory->source.len)
+		cache_save(cache, &memory->key, &memory->added);
+}
+
+void memory_release(struct memory *memory)
+{
+	buffer_clear(&memory->source);
+	cached_names_release(&memory->known);
+	name_table_release(&memory->added);
+	free(memory->frames);
+	free(memory->made);
+}
