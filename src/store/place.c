@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,17 +206,61 @@ static int give_path(const char *path, char *ret_path, size_t size, struct hs_er
 	return 0;
 }
 
+/* Effective user of a process; false if there is none, or that is hidden from us. */
+static bool user_of(unsigned long pid, uid_t *ret)
+{
+	char path[64], *line = NULL;
+	unsigned int uid;
+	size_t alloc = 0;
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%lu/status", pid);
+	f = fopen(path, "re");
+	while (f && !found && getline(&line, &alloc, f) > 0)
+		found = sscanf(line, "Uid: %*u %u", &uid) == 1;
+	free(line);
+	if (f)
+		fclose(f);
+	if (found)
+		*ret = uid;
+	return found;
+}
+
+/* "user 'redis'" */
+static void name_user(uid_t uid, char *ret, size_t size)
+{
+	const struct passwd *user = getpwuid(uid);
+
+	if (user)
+		snprintf(ret, size, "user '%s'", user->pw_name);
+	else
+		snprintf(ret, size, "user %u", (unsigned int)uid);
+}
+
+/* Stores and registry are their owner's alone; root could read them, but does not know where. */
+static const char *why_not_other_user(void)
+{
+	return geteuid() ? strerror(EACCES) : "run heapstory as that user, or name its store";
+}
+
 static int find_pid(const char *target, const struct registry_entry *entries, size_t nr,
 		    char *ret_path, size_t size, struct hs_error *err)
 {
 	unsigned long pid = strtoul(target, NULL, 10);
-	char proc[64];
+	char proc[64], user[64];
+	uid_t uid;
 
 	for (size_t i = 0; i < nr; i++) {
 		if ((unsigned long)entries[i].pid == pid)
 			return give_path(entries[i].store, ret_path, size, err);
 	}
 	snprintf(proc, sizeof(proc), "/proc/%lu", pid);
+	if (pid && pid <= INT_MAX && user_of(pid, &uid) && uid != geteuid()) {
+		name_user(uid, user, sizeof(user));
+		return hs_error_set(err, HS_E_SYSTEM, "cannot look into process %s of %s: %s",
+				    target, user, why_not_other_user());
+	}
 	if (pid && pid <= INT_MAX && !access(proc, F_OK))
 		return hs_error_set(err, HS_E_NOT_FOUND, "process %s is not traced", target);
 	return hs_error_set(err, HS_E_NOT_FOUND, "there is no process %s", target);
@@ -249,12 +294,35 @@ static void list_names(const struct registry_entry *entries, size_t nr, const ch
 		memcpy(ret + size - 4, "...", 4);
 }
 
+/* A process of another user whose command has the name: its pid, or 0. */
+static pid_t others_process(const char *name, uid_t *ret_uid)
+{
+	DIR *dir = opendir("/proc");
+	struct process_stat st;
+	struct dirent *d;
+	pid_t found = 0;
+
+	while (dir && !found && (d = readdir(dir))) {
+		unsigned long pid = strtoul(d->d_name, NULL, 10);
+
+		if (pid && process_stat_read((pid_t)pid, 0, &st) &&
+		    !strncmp(st.comm, name, sizeof(st.comm) - 1) && user_of(pid, ret_uid) &&
+		    *ret_uid != geteuid())
+			found = (pid_t)pid;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
 static int find_name(const char *target, const struct registry_entry *entries, size_t nr,
 		     char *ret_path, size_t size, struct hs_error *err)
 {
 	const struct registry_entry *found = NULL;
 	size_t nr_found = 0;
-	char names[700];
+	char names[700], user[64];
+	pid_t other;
+	uid_t uid;
 
 	for (size_t i = 0; i < nr; i++) {
 		if (entry_has_name(&entries[i], target)) {
@@ -268,6 +336,14 @@ static int find_name(const char *target, const struct registry_entry *entries, s
 		list_names(entries, nr, target, names, sizeof(names));
 		return hs_error_set(err, HS_E_AMBIGUOUS, "%zu traced processes are named '%s': %s",
 				    nr_found, target, names);
+	}
+	other = others_process(target, &uid);
+	if (other) {
+		name_user(uid, user, sizeof(user));
+		return hs_error_set(err, HS_E_SYSTEM,
+				    "no traced process of ours is named '%s', and process %d of %s "
+				    "cannot be looked into: %s",
+				    target, (int)other, user, why_not_other_user());
 	}
 	list_names(entries, nr, NULL, names, sizeof(names));
 	return hs_error_set(err, HS_E_NOT_FOUND,
@@ -288,6 +364,22 @@ static bool has_magic(const char *path)
 	close(fd);
 	return n == sizeof(magic) &&
 	       (!memcmp(magic, HS_STORE_MAGIC, 16) || !memcmp(magic, HS_FILE_MAGIC, 16));
+}
+
+/* What is said of a folder in which there is no store. */
+static int no_store(const char *folder, struct hs_error *err)
+{
+	char inside[PATH_MAX], store[PATH_MAX];
+	ssize_t len;
+
+	snprintf(inside, sizeof(inside), "%s/%s", folder, STORE_NAME);
+	len = readlink(inside, store, sizeof(store) - 1);
+	if (len > 0)
+		return hs_error_set(err, HS_E_NOT_FOUND, "the store of '%s' is gone: '%.*s'", folder,
+				    (int)len, store);
+	if (errno != ENOENT && errno != EINVAL)
+		return hs_error_system(err, "open", inside);
+	return hs_error_set(err, HS_E_NOT_FOUND, "folder '%s' has no " STORE_NAME, folder);
 }
 
 /*
@@ -311,11 +403,7 @@ static int find_path(const char *target, char *ret_path, size_t size, struct hs_
 		return hs_error_set(err, HS_E_USAGE, "path '%s' is too long", target);
 	if (!stat(inside, &st))
 		return give_path(inside, ret_path, size, err);
-	if (strchr(target, '/') && errno == EACCES)
-		return hs_error_system(err, "open", inside);
-	if (strchr(target, '/'))
-		return hs_error_set(err, HS_E_NOT_FOUND, "folder '%s' has no " STORE_NAME, target);
-	return 1;
+	return strchr(target, '/') ? no_store(target, err) : 1;
 }
 
 static bool ends_like_snapshot(const char *name)
@@ -353,8 +441,7 @@ int target_find(const char *target, char *ret_path, size_t size, struct hs_error
 	ret = find_name(target, entries, nr, ret_path, size, err);
 	if (ret == -HS_E_NOT_FOUND && !stat(target, &st)) {
 		/* It is there, then, but not ours: opening it says so. */
-		ret = S_ISDIR(st.st_mode) ? hs_error_set(err, HS_E_NOT_FOUND,
-							 "folder '%s' has no " STORE_NAME, target)
+		ret = S_ISDIR(st.st_mode) ? no_store(target, err)
 					  : give_path(target, ret_path, size, err);
 	}
 out:

@@ -12,6 +12,7 @@ check_json list.json 'len(j["rows"]) == 1 and j["rows"][0]["name"] == "cache_ins
 go c
 wait_mark c 2 || finish
 as_user heapstory snap out -o 2.hs >/dev/null || fail "snap of the folder"
+[ "$(id -u)" != 0 ] || expect_status 2 heapstory heap "$(pgrep -n -u 65534 -x cache_insert)"
 finish_program c || fail "ended with $?"
 as_user heapstory diff 1.hs 2.hs --json >diff.json
 check_json diff.json 'any("cache_insert" in str(r["key"]) and r["count"]["delta"] == 1000 for r in j["rows"])'
@@ -29,7 +30,17 @@ if [ "$(id -u)" = 0 ]; then
 	start r heapstory run -o "$WORK/roots" -- "$PROGRAMS/cache_insert"
 	wait_mark r 1 || finish
 	expect_status 2 as_user heapstory snap "$(traced_pid r)" -o r.hs
+	pid=$(traced_pid r)
+	expect_status 2 as_user heapstory heap "$pid"
+	expect_status 2 as_user heapstory history "$pid" 0x1000
+	expect_status 2 as_user heapstory mode "$pid" off
+	expect_status 2 as_user heapstory supervise "$pid"
+	expect_status 2 as_user heapstory heap cache_insert
 	expect_status 2 as_user heapstory heap "$WORK/roots/store.live"
+	expect_status 2 as_user heapstory heap "$WORK/roots"
+	cd "$WORK" || exit 1
+	expect_status 2 as_user heapstory heap roots
+	expect_status 2 as_user heapstory trend roots
 	finish_program r || fail "ended with $?"
 fi
 finish
