@@ -45,6 +45,7 @@ static json_t *frame_value(const struct frame *f)
 	set(o, "inlined", json_boolean(f->inlined));
 	set(o, "address", report_address(f->address));
 	set(o, "runtime", json_boolean(f->runtime));
+	set(o, "wrapper", json_boolean(f->wrapper));
 	return o;
 }
 

@@ -176,14 +176,22 @@ static bool is_folded(const struct report *r, const json_t *frame)
 	       (function && !strcmp(function, "_start"));
 }
 
-static bool all_folded(const struct report *r, const json_t *stack)
+/* A chain begins with its site, so wrappers around the allocator are left out of it, too. */
+static bool is_off_chain(const struct report *r, const json_t *frame)
+{
+	return is_folded(r, frame) ||
+	       (!r->style.all_frames && json_is_true(json_object_get(frame, "wrapper")));
+}
+
+static bool all_frames_are(const struct report *r, const json_t *stack,
+			   bool (*left_out)(const struct report *r, const json_t *frame))
 {
 	const json_t *frame;
 	size_t i;
 
 	json_array_foreach(stack, i, frame)
 	{
-		if (!is_folded(r, frame))
+		if (!left_out(r, frame))
 			return false;
 	}
 	return true;
@@ -205,7 +213,7 @@ static char *fitted(const char *name, size_t width)
 
 char *text_chain(const struct report *r, const json_t *stack, size_t width)
 {
-	bool all = all_folded(r, stack);
+	bool all = all_frames_are(r, stack, is_off_chain);
 	struct buffer b = {0};
 	const json_t *frame;
 	size_t i, nr = 0;
@@ -215,7 +223,7 @@ char *text_chain(const struct report *r, const json_t *stack, size_t width)
 		size_t used = b.len + (nr ? strlen(ARROW) : 0);
 		char *name, *cell = NULL;
 
-		if (is_folded(r, frame) && !all)
+		if (is_off_chain(r, frame) && !all)
 			continue;
 		if (nr && !width && nr >= CHAIN_FRAMES) {
 			buffer_add_string(&b, ARROW "..");
@@ -257,7 +265,7 @@ static void print_frame(const struct report *r, const json_t *frame, int indent)
 void text_stack(struct report *r, const json_t *stack, const json_t *cut, int indent)
 {
 	const char *why = json_string_value(cut);
-	bool all = all_folded(r, stack);
+	bool all = all_frames_are(r, stack, is_folded);
 	size_t i, nr = 0, nr_shown = 0, last = INNER_FRAMES + OUTER_FRAMES;
 	FILE *out = r->style.out;
 	const json_t *frame;

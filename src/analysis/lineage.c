@@ -80,7 +80,7 @@ static char *function_at(struct names *names, uint32_t stack, size_t level)
 	size_t nr = names_stack(names, stack, &frames, &cut);
 
 	for (size_t i = 0; i < nr; i++) {
-		if (!frames[i]->runtime && !level--)
+		if (!frames[i]->runtime && !frames[i]->wrapper && !level--)
 			return frame_label(frames[i]);
 	}
 	return NULL;

@@ -145,6 +145,15 @@ static bool is_runtime(struct names *n, const char *function)
 	return yes;
 }
 
+static bool is_wrapper(struct names *n, const char *function)
+{
+	char *plain = n->demangle ? n->demangle(function) : NULL;
+	bool yes = runtime_wrapper(plain ? plain : function);
+
+	free(plain);
+	return yes;
+}
+
 /* "<u8 as ConvertVec>::to_vec" does not tell whose it is; where it was defined does. */
 static const char *own_name(const struct frame *f)
 {
@@ -181,6 +190,7 @@ static void look_up(struct names *n, const struct snap_node *node, struct node_f
 						  : runtime_jit(f->function);
 		if (f->file && runtime_file(f->file))
 			f->runtime = true;
+		f->wrapper = !f->runtime && f->function && node->module && is_wrapper(n, own_name(f));
 	}
 }
 
@@ -225,22 +235,24 @@ size_t names_stack(struct names *n, uint32_t stack, const struct frame *const **
 /* The first frame of the program; sets *ret_other to the best one of a stack without such. */
 static const struct frame *find_site(struct names *n, uint32_t node, const struct frame **ret_other)
 {
-	const struct frame *innermost = NULL, *named = NULL;
+	const struct frame *innermost = NULL, *named = NULL, *wrapper = NULL;
 
 	for (; node; node = n->snapshot->nodes[node].parent) {
 		const struct frame *frames;
 		size_t nr = names_node(n, node, &frames);
 
 		for (size_t i = 0; i < nr; i++) {
-			if (!frames[i].runtime)
+			if (!frames[i].runtime && !frames[i].wrapper)
 				return &frames[i];
+			if (!wrapper && !frames[i].runtime)
+				wrapper = &frames[i];
 			if (!innermost)
 				innermost = &frames[i];
 			if (!named && frames[i].function && !is_runtime(n, own_name(&frames[i])))
 				named = &frames[i];
 		}
 	}
-	*ret_other = named ? named : innermost;
+	*ret_other = wrapper ? wrapper : named ? named : innermost;
 	return NULL;
 }
 

@@ -3,9 +3,9 @@
  * names.h - from the stacks of a snapshot to frames with names, and to the site and the zone of a
  * stack. Names come from a function that the caller gives, so the analysis knows no symbolizer.
  *
- * Site: the innermost frame that is neither allocator nor language runtime (runtime.h). A stack
- * that has none (the loader at work for itself) has as site its innermost frame that is not named
- * as an allocator, else its innermost frame.
+ * Site: the innermost frame that is neither allocator, nor a well-known wrapper around one, nor
+ * language runtime (runtime.h). A stack that has none (the loader at work for itself) has as site its
+ * innermost frame that is not named as an allocator, else its innermost frame.
  * Zone, by the automatic rule: the file name of the site's module.
  */
 #ifndef HEAPSTORY_ANALYSIS_NAMES_H
@@ -46,6 +46,7 @@ struct frame {
 	uint32_t line, column;
 	bool inlined;
 	bool runtime; /* allocator or language runtime */
+	bool wrapper; /* of the program, around an allocator: no site either */
 };
 
 /* Why the stack ends where it does. */

@@ -122,12 +122,132 @@ static const char *const runtime_functions[] = {
 	"heapstory_*",
 };
 
+/*
+ * What programs and libraries put around every call of malloc, under the names that are common, as
+ * globs. Only what is known to be one: a function whose name just ends in malloc may be where the
+ * program does its work. Add more here.
+ */
+static const char *const wrapper_functions[] = {
+	/* in many programs: gcc, binutils, git, GNU tools */
+	"xmalloc*",
+	"xcalloc*",
+	"xrealloc*",
+	"xreallocarray",
+	"xzalloc*",
+	"xnmalloc",
+	"xnrealloc",
+	"x2realloc",
+	"x2nrealloc",
+	"xpalloc",
+	"xstrdup",
+	"xstrndup",
+	"xmemdup*",
+	"do_xmalloc",
+	"emalloc",
+	"ecalloc",
+	"erealloc",
+	"estrdup",
+	"safe_malloc",
+	"safe_calloc",
+	"safe_realloc",
+	"safe_strdup",
+	"my_malloc",
+	"my_calloc",
+	"my_realloc",
+	"my_strdup",
+	/* redis and its kin, with the allocator of zlib's interface */
+	"zmalloc*",
+	"zcalloc*",
+	"zrealloc*",
+	"ztrymalloc*",
+	"ztrycalloc*",
+	"ztryrealloc*",
+	"zstrdup",
+	/* gcc */
+	"ggc_internal_alloc*",
+	"ggc_internal_cleared_alloc*",
+	"ggc_realloc",
+	/* Perl, PHP, Ruby, Lua */
+	"Perl_safesys*alloc",
+	"_emalloc*",
+	"_ecalloc*",
+	"_erealloc*",
+	"_safe_*alloc",
+	"_estrdup",
+	"_estrndup",
+	"__zend_*alloc",
+	"ruby_xmalloc*",
+	"ruby_xcalloc*",
+	"ruby_xrealloc*",
+	"rb_xmalloc*",
+	"objspace_x*alloc*",
+	"l_alloc",
+	"luaM_*alloc_",
+	/* GLib, D-Bus */
+	"g_strdup",
+	"g_strndup",
+	"g_memdup",
+	"g_memdup2",
+	"dbus_malloc*",
+	"dbus_realloc",
+	/* OpenSSL */
+	"CRYPTO_malloc",
+	"CRYPTO_zalloc",
+	"CRYPTO_realloc",
+	"CRYPTO_clear_realloc",
+	"CRYPTO_secure_*alloc",
+	"CRYPTO_strdup",
+	"CRYPTO_strndup",
+	"CRYPTO_memdup",
+	/* SQLite */
+	"sqlite3Malloc*",
+	"sqlite3Realloc*",
+	"sqlite3MemMalloc",
+	"sqlite3MemRealloc",
+	"sqlite3DbMalloc*",
+	"sqlite3DbRealloc*",
+	"sqlite3DbStrDup",
+	"sqlite3DbStrNDup",
+	"sqlite3_malloc*",
+	"sqlite3_realloc*",
+	"dbMallocRawFinish",
+	"dbReallocFinish",
+	/* FFmpeg, SDL, libuv, nginx, PostgreSQL's tools, the JVM */
+	"av_malloc*",
+	"av_calloc",
+	"av_realloc*",
+	"av_strdup",
+	"SDL_malloc*",
+	"SDL_calloc*",
+	"SDL_realloc*",
+	"uv__malloc",
+	"uv__calloc",
+	"uv__realloc*",
+	"uv__strdup",
+	"ngx_alloc",
+	"ngx_calloc",
+	"pg_malloc*",
+	"pg_realloc",
+	"pg_strdup",
+	"AllocateHeap",
+	"ReallocateHeap",
+};
+
+/* The same with a namespace or class. */
+static const char *const wrapper_methods[][2] = {
+	{"os", "malloc"}, /* the JVM */
+	{"os", "realloc"},
+	{"os", "strdup"},
+	{"CHeapObj", "operator new"},
+};
+
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
 static bool any_glob(const char *const *globs, size_t nr, const char *text)
 {
 	for (size_t i = 0; i < nr; i++) {
-		if (!fnmatch(globs[i], text, 0))
+		/* most differ in the first letter already */
+		if ((globs[i][0] == text[0] || globs[i][0] == '[') && !fnmatch(globs[i], text, 0))
 			return true;
 	}
 	return false;
@@ -152,6 +272,21 @@ bool runtime_function(const char *function)
 		for (size_t i = 0; i < NR(runtime_roots) && !found; i++)
 			found = !strcmp(path.part[0], runtime_roots[i]);
 	}
+	function_path_release(&path);
+	return found;
+}
+
+bool runtime_wrapper(const char *function)
+{
+	struct function_path path;
+	bool found = false;
+
+	function_path_init(&path, function);
+	if (!path.qualified)
+		found = any_glob(wrapper_functions, NR(wrapper_functions), path.part[0]);
+	for (size_t i = 0; path.nr == 2 && i < NR(wrapper_methods) && !found; i++)
+		found = !strcmp(path.part[0], wrapper_methods[i][0]) &&
+			!strcmp(path.part[1], wrapper_methods[i][1]);
 	function_path_release(&path);
 	return found;
 }

@@ -17,6 +17,12 @@ bool runtime_module(const char *path);
 bool runtime_function(const char *function);
 
 /*
+ * Whether a function of the program is a well-known wrapper around an allocator: xmalloc, zmalloc.
+ * As a site it would say nothing, since all blocks have it.
+ */
+bool runtime_wrapper(const char *function);
+
+/*
  * Whether a source file is a header of the C library or a part of a language's standard library:
  * what is inlined from there is not the program's own either.
  */

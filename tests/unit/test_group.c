@@ -88,6 +88,31 @@ static void test_runtime_functions(void **state)
 	}
 }
 
+static void test_wrappers(void **state)
+{
+	static const char *const wrappers[] = {
+		"xmalloc",	      "zmalloc_usable",
+		"zrealloc",	      "xrealloc.constprop.0",
+		"sqlite3MallocZero",  "CRYPTO_zalloc",
+		"os::malloc(unsigned long, MEMFLAGS, NativeCallStack const&)",
+		"ggc_internal_alloc(unsigned long, void (*)(void*), unsigned long, unsigned long)",
+	};
+	static const char *const others[] = {
+		"main",	       "malloc_wrapper", "use_malloc",	  "os::init()",
+		"my::xmalloc", "zone_malloc",	 "mos::malloc()", "CRYPTO_THREAD_lock_new",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrappers) / sizeof(wrappers[0]); i++) {
+		if (!runtime_wrapper(wrappers[i]))
+			fail_msg("%s is no wrapper", wrappers[i]);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (runtime_wrapper(others[i]))
+			fail_msg("%s is a wrapper", others[i]);
+	}
+}
+
 static void test_runtime_modules(void **state)
 {
 	static const char *const runtime[] = {
@@ -487,6 +512,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_runtime_functions),
+		cmocka_unit_test(test_wrappers),
 		cmocka_unit_test(test_runtime_modules),
 		cmocka_unit_test(test_runtime_files),
 		cmocka_unit_test(test_short_names),
