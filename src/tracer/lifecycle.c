@@ -110,11 +110,51 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/*
+ * People know a program by the name that they start it by: Debian's redis-server is a link to
+ * redis-check-rdb. That of a script is another file's, and left alone.
+ */
+static void take_started_name(void)
+{
+	static char text[ENVIRONMENT_PATH];
+	const char *started = (const char *)getauxval(AT_EXECFN);
+	struct sys_stat exe, file;
+	struct path path;
+	long n = 0;
+
+	if (!started || !strcmp(base_name(started), base_name(life.exe)) ||
+	    sys_stat("/proc/self/exe", 0, &exe) || sys_stat(started, 0, &file) ||
+	    exe.dev != file.dev || exe.inode != file.inode)
+		return;
+	if (*started != '/') {
+		n = sys_readlink("/proc/self/cwd", text, sizeof(text) - 1);
+		if (n <= 0)
+			return;
+		started += 2 * !strncmp(started, "./", 2);
+	}
+	text[n] = '\0';
+	path = (struct path){ (size_t)n, sizeof(text), text };
+	if (n > 1)
+		path_add(&path, "/");
+	path_add(&path, started);
+	if (path_fits(&path))
+		memcpy(life.exe, text, path.len + 1);
+}
+
 static void read_exe(void)
 {
 	long n = sys_readlink("/proc/self/exe", life.exe, sizeof(life.exe) - 1);
 
 	life.exe[n > 0 ? n : 0] = '\0';
+	if (n > 0)
+		take_started_name();
 }
 
 /* ---- the store ---- */
