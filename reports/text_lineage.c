@@ -5,7 +5,7 @@
  *      born +0.20 s, 64 B, in assign <- open_window <- main
  *      doubled 19 times to 32.0 MiB; first grew +0.40 s; latest +1803 s
  *      latest at assign <- render <- main
- *      14 of the 19 steps came through render, 5 through open_window (...)
+ *      14 of the 19 steps came through render, 5 through open_window (who happens to grow ...)
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -120,10 +120,11 @@ static void print_growth(struct report *r, const json_t *lineage, int indent)
 static void print_growers(struct report *r, const json_t *lineage, int indent)
 {
 	const json_t *growers = json_object_get(lineage, "growers"), *one;
-	size_t nr = json_array_size(growers), kept, i;
+	size_t nr = json_array_size(growers), i;
+	size_t kept = json_array_size(json_object_get(lineage, "steps"));
+	bool some = int_of(lineage, "nr_steps") > (json_int_t)kept;
 	struct buffer b = {0};
 
-	kept = json_array_size(json_object_get(lineage, "steps"));
 	json_array_foreach(growers, i, one)
 	{
 		json_int_t count = int_of(one, "count");
@@ -136,20 +137,18 @@ static void print_growers(struct report *r, const json_t *lineage, int indent)
 		}
 		if (i)
 			buffer_addf(&b, ", %" JSON_INTEGER_FORMAT " through %s", count, name);
+		else if (nr == 1 && kept == 1)
+			buffer_addf(&b, "the step%s came through %s", some ? " kept" : "", name);
 		else if (nr == 1)
-			buffer_addf(&b, kept == 1 ? "it came through %s" : "all came through %s",
-				    name);
+			buffer_addf(&b, "all %zu steps%s came through %s", kept,
+				    some ? " kept" : "", name);
 		else
-			buffer_addf(&b, "%" JSON_INTEGER_FORMAT " of the %zu steps%s through %s",
-				    count, kept,
-				    int_of(lineage, "nr_steps") > (json_int_t)kept ? " kept came"
-										   : " came",
-				    name);
+			buffer_addf(&b, "%" JSON_INTEGER_FORMAT " of the %zu steps%s came through %s",
+				    count, kept, some ? " kept" : "", name);
 		free(name);
 	}
-	buffer_add_string(&b, nr > 1 ? " (who happens to grow a buffer is often innocent: ask who "
-				       "fills it and does not empty it)"
-				     : " (who grows a buffer need not be who fills it)");
+	buffer_add_string(&b, " (who happens to grow a buffer is often innocent: ask who fills it "
+			      "and does not empty it)");
 	flush(r, &b, indent);
 	buffer_clear(&b);
 }

@@ -111,6 +111,16 @@ char *text_elided(const char *s, size_t width)
 	return xasprintf("%.*s..%s", (int)head, s, s + tail);
 }
 
+/* Whether a line may end before the blank at text[at]: a number stays with its unit. */
+static bool may_break(const char *text, size_t at)
+{
+	size_t unit = strspn(text + at + 1, "ABGKMTabcdefghijklmnopqrstuvwxyz%");
+
+	if (text[at] != ' ')
+		return false;
+	return !at || text[at - 1] < '0' || text[at - 1] > '9' || !unit || unit > 3;
+}
+
 void text_wrapped(struct report *r, const char *text, int indent)
 {
 	size_t width = r->style.width, room;
@@ -121,7 +131,7 @@ void text_wrapped(struct report *r, const char *text, int indent)
 		size_t len = strlen(text), cut;
 
 		if (len > room) {
-			for (cut = room; cut && text[cut] != ' '; cut--)
+			for (cut = room; cut && !may_break(text, cut); cut--)
 				;
 			len = cut ? cut : strcspn(text, " ");
 		}

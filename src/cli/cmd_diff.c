@@ -95,11 +95,16 @@ static bool lineage_matters(const json_t *row, const json_t *lineage)
 static void beneath(struct report *r, const json_t *row, bool with_stack)
 {
 	const json_t *lineage = json_object_get(row, "lineage");
+	json_int_t nr = json_integer_value(report_get(row, "count.after"));
 
 	if (with_stack)
 		view_full_stack(r, row);
-	if (lineage_matters(row, lineage))
-		text_lineage(r, lineage, with_stack ? json_object_get(row, "stack") : NULL, 4);
+	if (!lineage_matters(row, lineage))
+		return;
+	if (nr > 1)
+		fprintf(r->style.out, "    of %" JSON_INTEGER_FORMAT " blocks, the largest that grew:\n",
+			nr);
+	text_lineage(r, lineage, with_stack ? json_object_get(row, "stack") : NULL, 4);
 }
 
 static void beneath_group(struct report *r, const json_t *row)

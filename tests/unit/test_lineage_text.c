@@ -130,7 +130,8 @@ static void test_growers(void **state)
 	     "    born +0.20 s, 64 B, in make <- open <- main\n"
 	     "    doubled 4 times to 1.0 KiB; first grew +0.40 s; latest +300.4 s\n"
 	     "    latest at put <- draw <- main\n"
-	     "    all came through put (who grows a buffer need not be who fills it)\n");
+	     "    all 4 steps came through put (who happens to grow a buffer is often\n"
+	     "    innocent: ask who fills it and does not empty it)\n");
 	l = lineage_of(4, "make draw main");
 	json_object_set_new(l, "nr_steps", json_integer(900));
 	add_grower(l, "void app::draw<int>(int)", 3);
