@@ -385,8 +385,8 @@ static void test_filters(void **state)
 /* ---- lineage ----------------------------------------------------------------------------- */
 
 /* A lineage with these sizes, the first of them at birth; gap: steps left out behind the second. */
-static void shape_of(struct lineage_shape *shape, const uint64_t *sizes, uint32_t nr, uint64_t gap,
-		     const uint32_t *stacks)
+static void shape_by(names_lookup lookup, struct lineage_shape *shape, const uint64_t *sizes,
+		     uint32_t nr, uint64_t gap, const uint32_t *stacks)
 {
 	struct snap_lineage l = {.born_size = sizes[0],
 				 .nr_steps = nr - 1 + gap,
@@ -402,11 +402,17 @@ static void shape_of(struct lineage_shape *shape, const uint64_t *sizes, uint32_
 	s->steps = xcalloc(nr, sizeof(*s->steps));
 	for (uint32_t i = 1; i < nr; i++)
 		s->steps[i - 1] = (struct snap_step){sizes[i], i, stacks ? stacks[i] : 3};
-	names = names_new(s, fake_heap_lookup, NULL);
+	names = names_new(s, lookup, NULL);
 	lineage_shape_init(shape, &l, names);
 	names_free(names);
 	snapshot_free(s);
 	fake_heap_release(&heap);
+}
+
+static void shape_of(struct lineage_shape *shape, const uint64_t *sizes, uint32_t nr, uint64_t gap,
+		     const uint32_t *stacks)
+{
+	shape_by(fake_heap_lookup, shape, sizes, nr, gap, stacks);
 }
 
 static void test_shape_of_growth(void **state)
@@ -457,6 +463,41 @@ static void test_growers(void **state)
 	lineage_shape_release(&shape);
 	shape_of(&shape, sizes, 4, 0, sites);
 	assert_string_equal(shape.growers[0].function, "f2");
+	lineage_shape_release(&shape);
+}
+
+/* All of f0, f1, f2 are functions that get memory for others. */
+static size_t wrapper_lookup(void *context, const struct snapshot *s, uint32_t module,
+			     uint64_t address, const struct name_frame **ret)
+{
+	static const char *const names[] = {"xmalloc", "zrealloc", "app::Pool<int>::allocate"};
+	static struct name_frame frame;
+	size_t nr = fake_heap_lookup(context, s, module, address, ret);
+
+	if (nr != 1 || (*ret)->function[0] != 'f')
+		return nr;
+	frame = **ret;
+	frame.function = names[(*ret)->function[1] - '0'];
+	*ret = &frame;
+	return 1;
+}
+
+static void test_growers_behind_wrappers(void **state)
+{
+	static const uint64_t sizes[] = {1, 2, 4, 8};
+	static const uint32_t same[] = {0, 4, 4, 4}, sites[] = {0, 3, 7, 7};
+	struct lineage_shape shape;
+
+	(void)state;
+	shape_by(wrapper_lookup, &shape, sizes, 4, 0, same);
+	assert_int_equal(shape.nr_growers, 1);
+	assert_string_equal(shape.growers[0].function, "g1");
+	lineage_shape_release(&shape);
+	shape_by(wrapper_lookup, &shape, sizes, 4, 0, sites);
+	assert_int_equal(shape.nr_growers, 2);
+	assert_string_equal(shape.growers[0].function, "g1");
+	assert_int_equal(shape.growers[0].count, 2);
+	assert_string_equal(shape.growers[1].function, "g0");
 	lineage_shape_release(&shape);
 }
 
@@ -521,6 +562,7 @@ int main(void)
 		cmocka_unit_test(test_filters),
 		cmocka_unit_test(test_shape_of_growth),
 		cmocka_unit_test(test_growers),
+		cmocka_unit_test(test_growers_behind_wrappers),
 		cmocka_unit_test(test_site_is_a_place_in_the_source),
 	};
 
