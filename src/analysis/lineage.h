@@ -26,8 +26,7 @@ struct lineage_grower {
  * more) are the same, that difference, else 0.
  * growers: functions of the innermost program frame at which the stacks of the steps differ, most
  * steps first; where they never differ, the one function at which they part from the stack of the
- * birth, or the innermost if they do not. Innermost frames that by their names only get memory for
- * others (zrealloc) do not count where there are others.
+ * birth, or the site's if they do not. Wrappers of allocators do not count.
  * elsewhere: some growth came through another function than the birth, or through several.
  */
 struct lineage_shape {
