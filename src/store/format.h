@@ -488,6 +488,7 @@ enum hs_thread_state {
 	HS_THREAD_FREE,
 	HS_THREAD_LIVE,
 	HS_THREAD_DYING,                /* its key destructor ran; events may still come */
+	HS_THREAD_LEFT,                 /* nobody's: its thread left it for ever with `in` set */
 };
 
 /* What a thread is in the middle of while `in` is set: what a reader may find half done. */

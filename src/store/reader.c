@@ -444,7 +444,7 @@ static bool slot_halted(const struct store_image *image, uint64_t slot)
 	const struct hs_thread *t = (struct hs_thread *)image->arrays[HS_ARRAY_THREADS].data + slot;
 	pid_t pid = (pid_t)image->header.pid;
 
-	if (!process_runs(pid, image->header.start_ticks))
+	if (t->state == HS_THREAD_LEFT || !process_runs(pid, image->header.start_ticks))
 		return true;
 	return slot ? process_thread_halted(pid, (pid_t)t->tid) : process_halted(pid);
 }
@@ -468,10 +468,14 @@ static int wait_quiet(struct store_image *image, bool *ret_quiet, uint32_t *ret_
 			return ret;
 		elapsed = monotonic_ns() - start;
 		for (uint64_t i = 0; i < threads->count; i++) {
-			if (!((struct hs_thread *)threads->data)[i].in)
+			const struct hs_thread *t = (struct hs_thread *)threads->data + i;
+
+			if (!t->in)
 				continue;
 			nr_in++;
-			if (elapsed > HALTED_NS && nr_halted == nr_in - 1)
+			if (t->state == HS_THREAD_LEFT)
+				nr_halted++;
+			else if (elapsed > HALTED_NS && nr_halted == nr_in - 1)
 				nr_halted += slot_halted(image, i);
 		}
 		*ret_stuck = nr_in;

@@ -6,9 +6,8 @@
  * Invariant: a number below `ready` of its array has pages, so touching it can't fault, however
  * full the file system is. Pages come from MADV_POPULATE_WRITE, whose refusal stops the recording
  * and never the program.
- * The one lock is taken only where an array grows. It is never held across anything but madvise
- * and futex; a signal handler can't meet it held by its own thread, because a thread that holds
- * it has `in` set and such a handler's calls pass through.
+ * The one lock is taken only where an array grows, with signals blocked. It is never held across
+ * anything but madvise.
  */
 #include "store/writer.h"
 
@@ -24,6 +23,7 @@
 #define MIN_STEP (64u << 10)
 #define MAX_STEP (4u << 20)
 #define MIN_CAP (UINT64_C(1) << 20)
+#define LOCK_WAIT_MS 10000u /* more than pages take to come, also from a slow disk */
 
 struct store store;
 
@@ -262,6 +262,21 @@ void store_stop(enum hs_stop why)
 	__atomic_store_n(&store.header->stop_reason, why, __ATOMIC_RELEASE);
 }
 
+bool store_lock(uint32_t *word, uint64_t *ret_mask)
+{
+	bool stopped = store.header->state == HS_STATE_STOPPED;
+	bool locked = sys_lock_masked(word, stopped ? 0 : LOCK_WAIT_MS, ret_mask);
+
+	if (!locked)
+		store_stop(HS_STOP_FAULT);
+	return locked;
+}
+
+void store_unlock(uint32_t *word, bool locked, uint64_t mask)
+{
+	sys_unlock_masked(word, locked, mask);
+}
+
 void store_lost(enum hs_lost why)
 {
 	__atomic_fetch_add(&store.header->lost[why], 1, __ATOMIC_RELAXED);
@@ -350,12 +365,12 @@ static bool grow(struct hs_array *a)
 
 static bool grow_to(struct hs_array *a, uint64_t nr)
 {
-	bool good = true;
+	uint64_t mask;
+	bool locked = store_lock(&store.lock, &mask), good = locked;
 
-	sys_lock(&store.lock);
 	while (good && a->ready <= nr)
 		good = store_recording() || store.header->state == HS_STATE_NEW ? grow(a) : false;
-	sys_unlock(&store.lock);
+	store_unlock(&store.lock, locked, mask);
 	return good;
 }
 

@@ -21,7 +21,7 @@ struct store {
 	struct hs_control *control;
 	struct hs_messages *messages;
 	uint64_t mapped;        /* bytes */
-	uint32_t lock;          /* futex: growth of any array */
+	uint32_t lock;          /* growth of any array */
 	bool no_populate;       /* kernel without MADV_POPULATE_WRITE: file space was taken ahead */
 };
 extern struct store store;
@@ -55,6 +55,13 @@ static inline bool store_recording(void)
 
 	return state == HS_STATE_RECORDING || state == HS_STATE_EXECED;
 }
+
+/*
+ * Takes a short lock of the tracer's, with signals blocked. False: whoever has it does not come back
+ * with it. Then recording has stopped, and nobody waits again. store_unlock() in either case.
+ */
+bool store_lock(uint32_t *word, uint64_t *ret_mask);
+void store_unlock(uint32_t *word, bool locked, uint64_t mask);
 
 /* Counts a loss. */
 void store_lost(enum hs_lost why);

@@ -330,14 +330,3 @@ HS_EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file,
 {
 	return spawn(REAL_POSIX_SPAWNP, pid, file, actions, attributes, argv, env);
 }
-
-HS_EXPORT pid_t fork(void)
-{
-	pid_t (*next)(void) = (pid_t(*)(void))real_other(REAL_FORK);
-
-	if (!next) {
-		errno = ENOSYS;
-		return -1;
-	}
-	return tracer_gate->control ? lifecycle_fork(next) : next();
-}

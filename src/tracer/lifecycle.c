@@ -42,7 +42,6 @@ static struct {
 	struct environment env;
 	char exe[ENVIRONMENT_PATH];
 	char link[ENVIRONMENT_PATH];
-	char options[160];
 	uint32_t pid;
 } life;
 
@@ -300,8 +299,7 @@ static long begin(void)
 			sys_unlink(env->store);
 		return err;
 	}
-	if (env->follow) /* where this fails no fork is followed, and each is counted */
-		pthread_atfork(before_fork, after_fork, in_child);
+	pthread_atfork(before_fork, after_fork, in_child); /* fails only without memory */
 	enter_registry(env, ticks);
 	__atomic_store_n(&store.header->state, HS_STATE_RECORDING, __ATOMIC_RELEASE);
 	/* Not before: a supervisor takes what the link names in HS_STATE_NEW for one never used. */
@@ -387,7 +385,7 @@ bool lifecycle_env(bool same_pid, struct lifecycle_env *ret)
 	if (!store.base || !env->library[0] || (!same_pid && !env->follow))
 		return false;
 	mode = store.control->word & HS_CONTROL_MODE;
-	path_start(&path, life.options, sizeof(life.options), "mode=");
+	path_start(&path, ret->options, sizeof(ret->options), "mode=");
 	path_add(&path, modes[mode <= HS_MODE_DRAIN ? mode : HS_MODE_LIVE]);
 	path_add(&path, ",depth=");
 	path_add_number(&path, store.header->depth);
@@ -402,20 +400,29 @@ bool lifecycle_env(bool same_pid, struct lifecycle_env *ret)
 	ret->dir = env->root;
 	ret->place = env->place;
 	ret->registry = env->registry;
-	ret->options = life.options;
 	return path_fits(&path);
 }
 
 /* ---- fork ---- */
 
 /*
- * The copy is taken between the program's own handlers of pthread_atfork(): ours are registered
- * first, so they run last before the fork and first after it. Otherwise a handler might wait for a
- * thread that waits for the copy, or allocate and wait itself. They do nothing in a fork that the
- * hook has not seen.
+ * Forks are seen by handlers of pthread_atfork(), so those that the C library makes by itself as
+ * well, as in daemon() and forkpty(). A followed child copies the table in them, between the
+ * program's own handlers: ours are registered first, so they run last before the fork and first
+ * after it. Otherwise a handler might wait for a thread that waits for the copy, or allocate and
+ * wait itself.
+ *
+ * Whether there is a child at all is told by errno alone: the C library runs the parent's handlers
+ * also where it could not fork, with errno as the kernel set it. It is 0 before, and what it was
+ * again after. A handler registered before ours that leaves an error there makes us take a fork for
+ * failed: then nobody waits for the child, which finds its copy refused and is counted.
  */
-enum { FORK_NOT_OURS, FORK_ASKED, FORK_STOPPED, FORK_COPIED };
-static __thread int forking __attribute__((tls_model("initial-exec")));
+enum fork_state { FORK_NONE, FORK_STOPPED, FORK_UNTRACED };
+static __thread struct {
+	uint32_t state; /* enum fork_state */
+	uint32_t nested; /* forks by handlers that run inside ours: not followed */
+	int errno_before;
+} forking __attribute__((tls_model("initial-exec")));
 
 /* With the parent and its threads waiting: a store of its own, then on as before. */
 static long begin_child(void)
@@ -450,6 +457,7 @@ static long begin_child(void)
 	store.control->nr_snapshots = 0;
 	if (sys_membarrier_register())
 		store.header->flags |= HS_STORE_FENCED;
+	module_fork_child();
 	thread_fork_child();
 	/* Not before the store says that it is a living process's. */
 	if (env->dir[0] && paths_link_store(env))
@@ -461,39 +469,40 @@ static long begin_child(void)
 
 static void before_fork(void)
 {
-	if (forking == FORK_ASKED && thread_fork_begin())
-		forking = FORK_STOPPED;
+	bool follow = tracer_gate->control && life.env.follow && lifecycle_is_own_process();
+
+	if (forking.state != FORK_NONE) {
+		forking.nested++;
+		return;
+	}
+	forking.state = follow && thread_fork_begin() ? FORK_STOPPED : FORK_UNTRACED;
+	forking.errno_before = errno;
+	errno = 0;
 }
 
+/* In the parent. A child that has no copy in time counts itself, see in_child(). */
 static void after_fork(void)
 {
-	if (forking != FORK_STOPPED)
+	bool forked = errno == 0;
+
+	if (forking.nested) {
+		forking.nested--;
+		store_lost(HS_LOST_CHILD);
 		return;
-	thread_fork_end();
-	forking = FORK_COPIED;
+	}
+	if (forking.state == FORK_STOPPED)
+		thread_fork_end(forked);
+	else if (forked && tracer_gate->control)
+		store_lost(HS_LOST_CHILD);
+	forking.state = FORK_NONE;
+	errno = forking.errno_before;
 }
 
 static void in_child(void)
 {
-	if (forking == FORK_STOPPED && begin_child())
+	if (forking.state == FORK_STOPPED && !forking.nested && begin_child())
 		store_lost(HS_LOST_CHILD); /* the parent's store is still mapped, and shared */
-	forking = FORK_NOT_OURS;
-}
-
-int lifecycle_fork(int (*next)(void))
-{
-	int outer = forking, pid;
-	bool follow, copied;
-
-	/* Inside another fork, by a handler of the program's, the state is that other fork's. */
-	follow = outer == FORK_NOT_OURS && life.env.follow && lifecycle_is_own_process();
-	forking = follow ? FORK_ASKED : FORK_NOT_OURS;
-	pid = next();
-	if (pid == 0)
-		return 0; /* see in_child() */
-	copied = forking == FORK_COPIED;
-	forking = outer;
-	if (pid > 0 && !copied)
-		store_lost(HS_LOST_CHILD);
-	return pid;
+	forking.state = FORK_NONE;
+	forking.nested = 0;
+	errno = forking.errno_before;
 }

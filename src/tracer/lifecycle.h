@@ -19,19 +19,16 @@ void lifecycle_start(void);
 struct lifecycle_env {
 	const char *library;     /* path of libheapstory.so */
 	const char *dir, *place, *registry;
-	const char *options;     /* mode=…,depth=…,cap=…,generation=…,child=1 */
+	char options[160];       /* mode=…,depth=…,cap=…,generation=…,child=1 */
 };
 
 /*
  * The variables for an image that follows: same_pid in this process, else a child. False if it
- * is not to be traced. Strings live until the next call in this thread of execution.
+ * is not to be traced. Strings that are pointed to live as long as the process.
  */
 bool lifecycle_env(bool same_pid, struct lifecycle_env *ret);
 
 /* True if the calling process is the traced one (and not a vfork child of it). */
 bool lifecycle_is_own_process(void);
-
-/* fork() by `next`, whose child is traced too, where children are followed; counted otherwise. */
-int lifecycle_fork(int (*next)(void));
 
 #endif

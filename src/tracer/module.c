@@ -253,9 +253,11 @@ bool module_find(uintptr_t pc, struct module_unwind *ret)
 		return false;
 	m = find_known(&o);
 	if (!m) {
-		sys_lock(&modules.lock);
-		m = add(&o);
-		sys_unlock(&modules.lock);
+		uint64_t mask;
+		bool locked = store_lock(&modules.lock, &mask);
+
+		m = locked ? add(&o) : NULL;
+		store_unlock(&modules.lock, locked, mask);
 	}
 	if (!m || !in_segments(m, pc))
 		return false;
@@ -302,11 +304,11 @@ static void forget_ending(uintptr_t start)
 
 static __attribute__((noinline)) void poll_slow(void)
 {
-	bool sealed = false;
+	uint64_t mask;
+	bool locked = store_lock(&modules.lock, &mask), sealed = false;
 
-	sys_lock(&modules.lock);
 	__atomic_store_n(&modules.suspect, 0, __ATOMIC_RELAXED);
-	for (uint32_t i = 0; i < modules.nr; i++) {
+	for (uint32_t i = 0; locked && i < modules.nr; i++) {
 		struct known *m = known_at(i);
 		uintptr_t start = m->start;
 
@@ -316,7 +318,7 @@ static __attribute__((noinline)) void poll_slow(void)
 		forget_ending(start);
 		sealed = true;
 	}
-	sys_unlock(&modules.lock);
+	store_unlock(&modules.lock, locked, mask);
 	if (sealed)
 		unwind_forget();
 }
@@ -353,14 +355,23 @@ void module_suspect(void)
 void module_ending(uintptr_t address)
 {
 	struct dl_find_object o;
+	uint64_t mask;
+	bool locked;
 
 	if (find_object(address, &o))
 		return;
-	sys_lock(&modules.lock);
-	forget_ending((uintptr_t)o.dlfo_map_start);
-	if (modules.nr_ending < ENDING_MAX)
-		modules.ending[modules.nr_ending++] = (uintptr_t)o.dlfo_map_start;
-	sys_unlock(&modules.lock);
+	locked = store_lock(&modules.lock, &mask);
+	if (locked) {
+		forget_ending((uintptr_t)o.dlfo_map_start);
+		if (modules.nr_ending < ENDING_MAX)
+			modules.ending[modules.nr_ending++] = (uintptr_t)o.dlfo_map_start;
+	}
+	store_unlock(&modules.lock, locked, mask);
+}
+
+void module_fork_child(void)
+{
+	modules.lock = 0; /* another thread may have had it */
 }
 
 /* The program's link map and mapping, by the program headers that the kernel passed. */

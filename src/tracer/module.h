@@ -52,4 +52,7 @@ void module_suspect(void);
  * looked at on every event until it is gone. */
 void module_ending(uintptr_t address);
 
+/* In a followed child, of whose threads the calling one alone is left. */
+void module_fork_child(void);
+
 #endif

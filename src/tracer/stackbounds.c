@@ -33,6 +33,9 @@ extern void *__libc_stack_end;
 #define MAX_FRAME  (8u << 20)
 #define PROBE_STEP ((uintptr_t)64 << 10)
 
+/* The kernel maps nothing that near below the top of the first thread's stack. */
+#define MAIN_LEAST (8u << 20)
+
 /* Changes that are kept; a thread that comes later than that forgets everything. */
 #define NR_CHANGES 64u
 
@@ -94,6 +97,11 @@ void stack_memory_changed(uintptr_t start, uintptr_t end)
 	__atomic_store_n(&changes.ring[nr % NR_CHANGES].end, end, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&stack_changes.count, 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&changes.lock, 0, __ATOMIC_RELEASE);
+}
+
+void stack_changes_reset(void)
+{
+	__atomic_store_n(&changes.lock, 0, __ATOMIC_RELAXED);
 }
 
 /* Forgets what has a page in common with [start, end). */
@@ -192,6 +200,16 @@ static uintptr_t own_limit(uintptr_t self)
 	    size - (self - block) > MAX_ABOVE)
 		return 0;
 	return block;
+}
+
+bool stack_surely_own(uintptr_t at)
+{
+	uintptr_t self = (uintptr_t)pthread_self(), limit;
+
+	if (self == known.main_thread)
+		return at < known.main_top && known.main_top - at <= MAIN_LEAST;
+	limit = own_limit(self);
+	return limit && at >= limit && at < self;
 }
 
 void stack_bounds_start(struct stack_bounds *b)

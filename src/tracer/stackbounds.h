@@ -58,6 +58,12 @@ static inline bool stack_own(const struct stack_bounds *b, uintptr_t at)
 	return at - b->own_lo < b->own_hi - b->own_lo;
 }
 
+/*
+ * Whether `at` lies in what is set aside for the calling thread's own stack, used by now or not.
+ * False also where that is not known.
+ */
+bool stack_surely_own(uintptr_t at);
+
 /* The slow way of cursor_place(): sp is not where the thread's own stack is known to be. */
 void stack_place_slow(struct cursor *c, uintptr_t sp);
 
@@ -84,6 +90,9 @@ extern struct stack_changes {
  * next capture.
  */
 void stack_memory_changed(uintptr_t start, uintptr_t end);
+
+/* In a forked child: another thread may have been in stack_memory_changed(). */
+void stack_changes_reset(void);
 
 /* A smaller block is no stack: our own hooks would overrun it. */
 #define STACK_LEAST 2048u

@@ -13,6 +13,7 @@
 #include <linux/membarrier.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -27,6 +28,9 @@
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
+
+#define LOCK_SPINS 100u
+#define MASK_NONE  UINT64_MAX /* can't be one: SIGKILL is never blocked */
 
 static long call6(long nr, long a, long b, long c, long d, long e, long f)
 {
@@ -124,7 +128,10 @@ long sys_populate_write(void *p, size_t size)
 
 long sys_probe_read(const void *p, size_t size)
 {
-	return CALL3(SYS_madvise, p, size, MADV_POPULATE_READ);
+	uintptr_t mask = getauxval(AT_PAGESZ) - 1, start = (uintptr_t)p & ~mask;
+	uintptr_t end = ((uintptr_t)p + size + mask) & ~mask;
+
+	return CALL3(SYS_madvise, start, end - start, MADV_POPULATE_READ);
 }
 
 long sys_discard(void *p, size_t size)
@@ -153,16 +160,36 @@ bool sys_futex_differs(const uint32_t *word, uint32_t value)
 	return call6(SYS_futex, (long)word, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, (long)word, value) != 0;
 }
 
-void sys_lock(uint32_t *word)
+bool sys_lock(uint32_t *word, uint32_t patience_ms)
 {
-	for (unsigned spins = 0; __atomic_exchange_n(word, 1, __ATOMIC_ACQUIRE); spins++)
-		if (spins > 100)
-			sys_futex_wait(word, 1, 1000000);
+	for (uint32_t tries = 0; __atomic_exchange_n(word, 1, __ATOMIC_ACQUIRE); tries++) {
+		if (tries < LOCK_SPINS)
+			continue;
+		if (tries - LOCK_SPINS >= patience_ms)
+			return false;
+		sys_futex_wait(word, 1, 1000000);
+	}
+	return true;
 }
 
 void sys_unlock(uint32_t *word)
 {
 	__atomic_store_n(word, 0, __ATOMIC_RELEASE);
+}
+
+bool sys_lock_masked(uint32_t *word, uint32_t patience_ms, uint64_t *ret_mask)
+{
+	if (sys_block_signals(ret_mask))
+		*ret_mask = MASK_NONE;
+	return sys_lock(word, patience_ms);
+}
+
+void sys_unlock_masked(uint32_t *word, bool locked, uint64_t mask)
+{
+	if (locked)
+		sys_unlock(word);
+	if (mask != MASK_NONE)
+		sys_restore_signals(mask);
 }
 
 long sys_getpid(void)
@@ -185,6 +212,13 @@ long sys_restore_signals(uint64_t mask)
 long sys_forbid(void *p, size_t size)
 {
 	return CALL3(SYS_mprotect, p, size, PROT_NONE);
+}
+
+bool sys_on_signal_stack(void)
+{
+	stack_t now;
+
+	return CALL2(SYS_sigaltstack, 0, &now) != 0 || now.ss_flags & SS_ONSTACK;
 }
 
 long sys_wait_clone(int pid)

@@ -18,7 +18,7 @@ void *sys_map(size_t size);
 void sys_unmap(void *p, size_t size);
 /* Gives the pages of [p, p+size) memory now (MADV_POPULATE_WRITE): 0 or -errno. */
 long sys_populate_write(void *p, size_t size);
-/* 0 if all of [p, p+size) is mapped and readable; faults it in. Both page aligned. */
+/* 0 if all pages of [p, p+size) are mapped and readable; faults them in. */
 long sys_probe_read(const void *p, size_t size);
 /* Gives back the pages of an anonymous mapping; they read as 0 afterwards. */
 long sys_discard(void *p, size_t size);
@@ -35,11 +35,20 @@ long sys_getpid(void);
 long sys_block_signals(uint64_t *ret_old);
 long sys_restore_signals(uint64_t mask);
 
+/* True if the thread runs on its alternate signal stack now, or that can't be told. */
+bool sys_on_signal_stack(void);
+
 /*
  * A short lock on a word that is 0 when free. A thread that finds it taken spins, then looks again
- * every millisecond: letting go takes no system call.
+ * every millisecond: letting go takes no system call. False: it was not free for patience_ms.
  */
-void sys_lock(uint32_t *word);
+bool sys_lock(uint32_t *word, uint32_t patience_ms);
+/*
+ * The same, and no signal comes to this thread until sys_unlock_masked(), also where the lock was
+ * not had: so no jump out of a handler takes it along (but where a filter refuses to block them).
+ */
+bool sys_lock_masked(uint32_t *word, uint32_t patience_ms, uint64_t *ret_mask);
+void sys_unlock_masked(uint32_t *word, bool locked, uint64_t mask);
 void sys_unlock(uint32_t *word);
 
 /* At the start, and in an exec or fork hook, only. */

@@ -5,12 +5,19 @@
  * A thread's states: fresh (tracer_self NULL), live (its own struct), dying (its key destructor
  * has run, but later destructors may still free blocks), gone (tracer_self is the orphan: what
  * libc frees after the last destructor goes through slot 0 under a lock).
- * The lock of the lists is taken only where a thread comes or goes. While a thread takes it,
- * tracer_self points to a struct that looks busy, so a signal handler passes through.
+ * The lock of the lists is taken only where a thread comes or goes, with signals blocked, so that no
+ * jump out of a handler takes it along. Meanwhile tracer_self points to a struct that looks busy.
+ *
+ * A thread may be taken away from the change that it is in, with `in` set for ever: by siglongjmp
+ * out of a signal handler, by cancellation, by the end of a vfork child. The slot is then left as it
+ * stands, like that of a thread that was killed there (HS_THREAD_LEFT: a reader takes the change for
+ * half done), and the thread goes on as a new one (left.c tells).
  */
 #include "tracer/thread.h"
 
+#include "tracer/left.h"
 #include "tracer/record.h"
+#include "tracer/stackbounds.h"
 #include "tracer/sys.h"
 
 #include <errno.h>
@@ -38,6 +45,7 @@
 
 #define SLAB_THREADS 8u
 #define FORK_WAIT_MS 1000u /* longest that others wait for a child's copy */
+#define LIST_WAIT_MS 3000u /* longest for the lists: a fork holds them for its two waits */
 #define FIRST_LEVEL_KEYS 32u /* glibc: pthread_setspecific() of these never allocates */
 
 static union {
@@ -67,6 +75,7 @@ static struct {
 	pthread_key_t key;
 	bool has_key;
 	uint32_t fork_copy;            /* even: fork_done until the child has its copy */
+	pthread_t forker;              /* who has stopped the others, 0: nobody; atomic */
 } threads;
 
 /* glibc keeps the thread's id in its own struct; found there once, it needs no system call. */
@@ -205,45 +214,71 @@ static struct thread *make(void)
 	return t;
 }
 
-struct thread *thread_first(void)
+/*
+ * Around the lists. False: the lock is not to be had, as something of the program's that runs inside
+ * a fork does not end.
+ */
+static bool lists_begin(uint64_t *ret_mask)
 {
-	struct thread *t;
-
 	tracer_self = &busy;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	sys_lock(&threads.lock);
-	t = make();
-	sys_unlock(&threads.lock);
+	return sys_lock_masked(&threads.lock, LIST_WAIT_MS, ret_mask);
+}
+
+/* tracer_self before the signals that have waited. */
+static void lists_end(bool locked, uint64_t mask, struct thread *self)
+{
+	tracer_self = self;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	sys_unlock_masked(&threads.lock, locked, mask);
+}
+
+struct thread *thread_first(void)
+{
+	uint64_t mask;
+	bool locked = lists_begin(&mask);
+	struct thread *t = locked ? make() : NULL;
+
 	if (!t) {
 		store_lost(HS_LOST_NO_THREAD);
 		t = &orphan;
 	} else if (threads.has_key) {
 		pthread_setspecific(threads.key, t);
 	}
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	tracer_self = t;
+	lists_end(locked, mask, t);
 	return t;
 }
 
-/* Hands what the thread held to whoever comes next. */
+/* The thread won't come back to the change that it was in. */
+static void leave_slot(struct thread *t)
+{
+	__atomic_store_n(&t->slot->state, HS_THREAD_LEFT, __ATOMIC_RELEASE);
+}
+
+/* Hands what the thread held to whoever comes next. It is at its end, so in no change. */
 static void release(struct thread *t)
 {
-	t = tracer_enter();
-	if (!t)
-		return; /* the mode is off: the slot stays with the thread's struct */
+	uint64_t mask;
+	bool locked;
+
+	if (t->slot->in) {
+		leave_slot(t);
+		tracer_self = &orphan;
+		return;
+	}
+	if (!tracer_enter_any_mode())
+		return;
 	record_settle(t);
 	tracer_leave(t);
-	tracer_self = &busy;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	sys_lock(&threads.lock);
+	locked = lists_begin(&mask);
 	__atomic_store_n(&t->slot->state, HS_THREAD_FREE, __ATOMIC_RELEASE);
-	give_slot(t->slot_nr);
-	threads.busy_shards &= ~(UINT64_C(1) << t->shard);
-	t->next = threads.spare; /* with its free records and its supply */
-	threads.spare = t;
-	sys_unlock(&threads.lock);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	tracer_self = &orphan;
+	if (locked) {
+		give_slot(t->slot_nr);
+		threads.busy_shards &= ~(UINT64_C(1) << t->shard);
+		t->next = threads.spare; /* with its free records and its supply */
+		threads.spare = t;
+	}
+	lists_end(locked, mask, &orphan);
 }
 
 /* Destructor of the key: destructors of others may come after it, so it asks to run again as
@@ -332,52 +367,89 @@ static void wait_frozen(void)
 	store_lost(HS_LOST_OVERRUN);
 }
 
-static bool enter(struct thread *t, uint32_t word, bool any_mode)
+/* The struct that a thread with one of its own goes on with; NULL: it is in a change. */
+static struct thread *out_of_change(struct thread *t, const struct unwind_regs *now)
+{
+	if (!t->slot->in)
+		return t;
+	if (t->special & THREAD_BUSY || !left_behind(t->entered, now))
+		return NULL;
+	leave_slot(t);
+	return thread_first();
+}
+
+/*
+ * Makes sure that the thread is in no change, and that the orphan's struct is its own; the struct
+ * that it goes on with. NULL, counted: it is in one.
+ */
+static struct thread *begin(struct thread *t, uint32_t word, const struct unwind_regs *now)
+{
+	if (!(t->special & THREAD_ORPHAN) && word == THREAD_NOT_ENTERED)
+		t = out_of_change(t, now);
+	if (!t || (t->special & THREAD_ORPHAN && !lock_orphan())) {
+		store_lost(HS_LOST_NESTED);
+		return NULL;
+	}
+	return t;
+}
+
+/* True if the calling thread has stopped all others: it can't wait for itself. */
+static bool is_forking(void)
+{
+	return __atomic_load_n(&threads.forker, __ATOMIC_RELAXED) == pthread_self();
+}
+
+static struct thread *enter(struct thread *t, uint32_t word, bool any_mode,
+			    const struct unwind_regs *now)
 {
 	struct hs_control *c = tracer_gate->control;
 
 	if (t->special & THREAD_OWN_WORK)
-		return false;
-	if (t->special & THREAD_ORPHAN) {
-		if (!lock_orphan()) {
-			store_lost(HS_LOST_NESTED);
-			return false;
-		}
-	} else if (t->slot->in && word == THREAD_NOT_ENTERED) {
-		store_lost(HS_LOST_NESTED);
-		return false;
-	}
-	for (;;) {
+		return NULL;
+	for (;; word = THREAD_NOT_ENTERED) {
+		t = begin(t, word, now);
+		if (!t)
+			return NULL;
+		t->entered = now->sp;
 		__atomic_store_n(&t->slot->in, 1, __ATOMIC_SEQ_CST);
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		word = __atomic_load_n(&c->word, __ATOMIC_RELAXED);
 		if (!(word & (HS_CONTROL_FREEZE | HS_CONTROL_FORK)))
 			break;
-		__atomic_store_n(&t->slot->in, 0, __ATOMIC_RELEASE);
+		tracer_leave(t);
+		if (word & HS_CONTROL_FORK && is_forking()) {
+			store_lost(HS_LOST_NESTED);
+			return NULL;
+		}
 		wait_frozen();
 	}
 	word &= HS_CONTROL_MODE;
 	if (word == HS_MODE_OFF && !any_mode) {
 		tracer_leave(t);
-		return false;
+		return NULL;
 	}
 	if (word == HS_MODE_DRAIN || word == HS_MODE_OFF)
 		t->special |= THREAD_DRAINING;
 	else
 		t->special &= ~(uint32_t)THREAD_DRAINING;
-	return true;
+	return t;
 }
 
-bool thread_enter_slow(struct thread *t, uint32_t word)
+struct thread *thread_enter_slow(struct thread *t, uint32_t word)
 {
-	return enter(t, word, false);
+	struct unwind_regs now;
+
+	UNWIND_HERE(&now);
+	return enter(t, word, false, &now);
 }
 
 struct thread *tracer_enter_any_mode(void)
 {
 	struct thread *t = tracer_self ? tracer_self : thread_first();
+	struct unwind_regs now;
 
-	return t && enter(t, THREAD_NOT_ENTERED, true) ? t : NULL;
+	UNWIND_HERE(&now);
+	return enter(t, THREAD_NOT_ENTERED, true, &now);
 }
 
 void tracer_own_begin(void)
@@ -439,12 +511,19 @@ static bool others_out(void)
 	for (uint64_t i = 0; i < nr; i++) {
 		struct hs_thread *s = store_place(HS_ARRAY_THREADS, i);
 
-		if (tracer_self && s == tracer_self->slot)
-			continue;
-		if (__atomic_load_n(&s->in, __ATOMIC_ACQUIRE))
+		if (__atomic_load_n(&s->in, __ATOMIC_ACQUIRE) &&
+		    __atomic_load_n(&s->state, __ATOMIC_RELAXED) != HS_THREAD_LEFT)
 			return false;
 	}
 	return true;
+}
+
+/* The others go on. */
+static void end_stop(void)
+{
+	end_copy();
+	__atomic_store_n(&threads.forker, 0, __ATOMIC_RELAXED);
+	sys_unlock(&threads.lock);
 }
 
 bool thread_fork_begin(void)
@@ -452,18 +531,23 @@ bool thread_fork_begin(void)
 	struct hs_control *c = store.control;
 	uint64_t start = store_now_ms();
 	uint32_t never = 0;
+	struct unwind_regs now;
 
-	if (tracer_self && (tracer_self->slot->in || tracer_self->special & THREAD_BUSY))
+	UNWIND_HERE(&now);
+	if (!tracer_self)
+		thread_first(); /* it could not come while the lists are locked */
+	if ((!(tracer_self->special & THREAD_ORPHAN) &&
+	     !out_of_change(tracer_self, &now)) ||
+	    !sys_lock(&threads.lock, LIST_WAIT_MS))
 		return false;
-	sys_lock(&threads.lock);
+	__atomic_store_n(&threads.forker, pthread_self(), __ATOMIC_RELAXED);
 	threads.fork_copy = (__atomic_load_n(&c->fork_done, __ATOMIC_RELAXED) | 1) + 1;
 	__atomic_store_n(&c->fork_done, threads.fork_copy, __ATOMIC_RELAXED);
 	__atomic_fetch_or(&c->word, HS_CONTROL_FORK, __ATOMIC_SEQ_CST);
 	sys_membarrier();
 	while (!others_out()) {
 		if (store_now_ms() - start > FORK_WAIT_MS) {
-			end_copy();
-			sys_unlock(&threads.lock);
+			end_stop();
 			return false;
 		}
 		sys_futex_wait(&never, 0, 100000);
@@ -471,17 +555,16 @@ bool thread_fork_begin(void)
 	return true;
 }
 
-void thread_fork_end(void)
+void thread_fork_end(bool forked)
 {
 	uint32_t *done = &store.control->fork_done;
 	uint64_t start = store_now_ms();
 
-	while (__atomic_load_n(done, __ATOMIC_ACQUIRE) == threads.fork_copy &&
+	while (forked && __atomic_load_n(done, __ATOMIC_ACQUIRE) == threads.fork_copy &&
 	       store_now_ms() - start < FORK_WAIT_MS)
 		if (sys_futex_wait(done, threads.fork_copy, 10000000) == -EPERM)
 			break;
-	end_copy();
-	sys_unlock(&threads.lock);
+	end_stop();
 }
 
 bool thread_fork_copied(void)
@@ -507,18 +590,20 @@ void thread_fork_child(void)
 		store.header->live_count += s->unflushed_count;
 		s->unflushed_bytes = 0;
 		s->unflushed_count = 0;
+		if (s->state == HS_THREAD_LEFT)
+			continue;
 		s->in = 0;
-		if (tracer_self && s == tracer_self->slot)
+		if (s == tracer_self->slot)
 			s->tid = (uint32_t)sys_gettid();
 		else
 			s->state = HS_THREAD_FREE;
 	}
 	threads.busy_shards = 1;
-	if (tracer_self) {
-		tracer_self->calm = 0;
-		if (!(tracer_self->special & THREAD_ORPHAN))
-			threads.busy_shards |= UINT64_C(1) << tracer_self->shard;
-	}
+	tracer_self->calm = 0;
+	if (!(tracer_self->special & THREAD_ORPHAN))
+		threads.busy_shards |= UINT64_C(1) << tracer_self->shard;
 	threads.orphan_lock = 0;
+	threads.forker = 0;
+	stack_changes_reset();
 	sys_unlock(&threads.lock);
 }

@@ -24,7 +24,7 @@ enum thread_special {
 	THREAD_ORPHAN = 1u << 1,    /* the struct of slot 0, shared under a lock */
 	THREAD_FENCED = 1u << 2,    /* no membarrier on this kernel: fence at each entry */
 	THREAD_DRAINING = 1u << 3,  /* births are not recorded now */
-	THREAD_BUSY = 1u << 4,      /* being made, or the struct that stands in meanwhile */
+	THREAD_BUSY = 1u << 4,      /* the struct that stands in while a thread comes or goes */
 };
 
 /* Free elements, see pool.h. */
@@ -46,6 +46,7 @@ struct pool {
 
 struct thread {
 	struct hs_thread *slot;         /* in the store */
+	uintptr_t entered;              /* stack pointer of the entry that set slot->in, see thread.c */
 	uint32_t special;               /* enum thread_special */
 	uint32_t slot_nr;
 	uint32_t shard;                 /* of the stacks' totals; 0: shared, updated atomically */
@@ -88,10 +89,28 @@ long thread_start(void);
 /* Opens it. After this, hooks record. */
 void thread_open_gate(void);
 
-/* The slow ways of tracer_enter(); word is what the control word was, or THREAD_NOT_ENTERED. */
+/*
+ * The slow ways of tracer_enter(); word is what the control word was, or THREAD_NOT_ENTERED. The
+ * thread's struct, another one if the one it had is left behind, or NULL.
+ */
 #define THREAD_NOT_ENTERED UINT32_MAX
 struct thread *thread_first(void);
-bool thread_enter_slow(struct thread *t, uint32_t word);
+struct thread *thread_enter_slow(struct thread *t, uint32_t word);
+
+/* The caller's, or lower by no more than what it passes to a call. */
+static inline uintptr_t thread_stack_pointer(void)
+{
+	uintptr_t sp;
+
+#if defined(__x86_64__)
+	__asm__ volatile("mov %%rsp, %0" : "=r"(sp));
+#elif defined(__aarch64__)
+	__asm__ volatile("mov %0, sp" : "=r"(sp));
+#else
+	sp = (uintptr_t)__builtin_frame_address(0);
+#endif
+	return sp;
+}
 
 /* Whether hooks have anything to do. */
 static inline bool tracer_active(void)
@@ -118,12 +137,13 @@ static inline struct thread *tracer_enter(void)
 			return NULL;
 	}
 	if (__builtin_expect(t->slot->in | t->special, 0))
-		return thread_enter_slow(t, THREAD_NOT_ENTERED) ? t : NULL;
+		return thread_enter_slow(t, THREAD_NOT_ENTERED);
+	t->entered = thread_stack_pointer();
 	__atomic_store_n(&t->slot->in, 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the reader's membarrier does the rest */
 	word = __atomic_load_n(&tracer_gate->control->word, __ATOMIC_RELAXED);
 	if (__builtin_expect(word != HS_MODE_LIVE, 0))
-		return thread_enter_slow(t, word) ? t : NULL;
+		return thread_enter_slow(t, word);
 	return t;
 }
 
@@ -156,12 +176,12 @@ static inline bool tracer_own_work(void)
  * Around a fork whose child is to be traced: stops all changes of the table by other threads until
  * thread_fork_end(). False if not all have stopped within a second, or if the calling thread is in
  * a change itself (a signal handler forks): then nothing is to be ended.
- * Nothing of the program may run in between but the C library's fork: it might wait for a thread
- * that waits here.
+ * Nothing of the program should run in between but the C library's fork: it might wait for a thread
+ * that waits here. What the calling thread allocates meanwhile is not recorded, but counted.
  */
 bool thread_fork_begin(void);
-/* In the parent: waits until the child has its copy, for a second at most. */
-void thread_fork_end(void);
+/* In the parent: waits until the child has its copy, for a second at most; not if there is none. */
+void thread_fork_end(bool forked);
 
 /* In the child: says that it has its copy. False if the parent has not waited for it. */
 bool thread_fork_copied(void);

@@ -90,15 +90,20 @@ static bool alone(void)
 	return __atomic_load_n(&store.header->arrays[HS_ARRAY_THREADS].count, __ATOMIC_RELAXED) == 2;
 }
 
+/* Calls of flush(), for totals_drained(). */
+static uint64_t flushes_begun, flushes_ended;
+
 /* Tells the header what the thread held back. */
 static void flush(struct hs_thread *s)
 {
 	struct hs_header *h = store.header;
 
+	__atomic_fetch_add(&flushes_begun, 1, __ATOMIC_SEQ_CST);
 	__atomic_fetch_add(&h->live_bytes, s->unflushed_bytes, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&h->live_count, s->unflushed_count, __ATOMIC_RELAXED);
 	s->unflushed_bytes = 0;
-	s->unflushed_count = 0;
+	__atomic_store_n(&s->unflushed_count, 0, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&flushes_ended, 1, __ATOMIC_SEQ_CST);
 }
 
 /* The mark is what is live now, if that is more than ever. */
@@ -215,22 +220,26 @@ static int64_t untold(const struct thread *t, const struct hs_thread *s)
 {
 	int64_t count = __atomic_load_n(&s->unflushed_count, __ATOMIC_ACQUIRE);
 
-	if (s != t->slot && __atomic_load_n(&s->in, __ATOMIC_ACQUIRE))
+	if (s != t->slot && __atomic_load_n(&s->in, __ATOMIC_ACQUIRE) &&
+	    __atomic_load_n(&s->state, __ATOMIC_RELAXED) != HS_THREAD_LEFT)
 		return count;
 	for (uint32_t i = 0; i < HS_NR_PENDING; i++)
 		count -= __atomic_load_n(&s->pending[i], __ATOMIC_RELAXED) != 0;
 	return count;
 }
 
+/* What a flush moves from a slot to the header meanwhile could be missed in both. */
 void totals_drained(const struct thread *t)
 {
-	int64_t count = __atomic_load_n(&store.header->live_count, __ATOMIC_RELAXED);
+	uint64_t ended = __atomic_load_n(&flushes_ended, __ATOMIC_SEQ_CST);
+	int64_t count = __atomic_load_n(&store.header->live_count, __ATOMIC_ACQUIRE);
 	uint64_t nr = store.header->arrays[HS_ARRAY_THREADS].count;
 	uint32_t drain = HS_MODE_DRAIN;
 
 	for (uint64_t i = 0; i < nr; i++)
 		count += untold(t, store_place(HS_ARRAY_THREADS, i));
-	if (count == 0 &&
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (count == 0 && __atomic_load_n(&flushes_begun, __ATOMIC_SEQ_CST) == ended &&
 	    __atomic_compare_exchange_n(&store.control->word, &drain, HS_MODE_OFF, false,
 					__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		stack_memory_changed(0, UINTPTR_MAX); /* from now on blocks come and go unseen */

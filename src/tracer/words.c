@@ -112,8 +112,9 @@ static bool is_alone(void)
 
 	for (uint64_t i = 1; i < nr; i++) {
 		const struct hs_thread *t = store_place(HS_ARRAY_THREADS, i);
+		uint32_t state = __atomic_load_n(&t->state, __ATOMIC_ACQUIRE);
 
-		nr_threads += __atomic_load_n(&t->state, __ATOMIC_ACQUIRE) != HS_THREAD_FREE;
+		nr_threads += state == HS_THREAD_LIVE || state == HS_THREAD_DYING;
 	}
 	return nr_threads <= 1;
 }
