@@ -35,6 +35,9 @@
 #define GROWTH_POLL_MS	 100
 #define CHILDREN_POLL_NS UINT64_C(1000000000)
 #define IMAGES_POLL_NS	 UINT64_C(500000000)
+#define EXEC_POLL_NS	 10000000
+#define EXEC_POLLS	 100
+#define RUNNING_NAMED	 8u /* children that are named where they run on */
 
 static uint64_t now_ns(void)
 {
@@ -283,8 +286,47 @@ static int is_child(const struct dirent *entry)
 	return !strncmp(entry->d_name, "child.", 6);
 }
 
-/* Sees to the folders of children that are gone. */
-static void finish_children(struct supervisor *s, const char *dir)
+/* Takes down a child that outlives the program, and so this supervisor too. */
+static void note_running(struct supervisor *s, const struct store_summary *child)
+{
+	if (s->nr_running < RUNNING_NAMED)
+		buffer_addf(&s->running, "%s%" PRIu32 " (%.*s)", s->nr_running ? ", " : "",
+			    child->pid, (int)sizeof(child->comm), child->comm);
+	else if (s->nr_running == RUNNING_NAMED)
+		buffer_add_string(&s->running, ", ...");
+	s->nr_running++;
+}
+
+/*
+ * What a child's store says of it. One that is at its exec has a new store in a moment, unless the
+ * image can't be traced; patient: waits for that.
+ */
+static struct store_summary child_summary(const char *store, bool patient)
+{
+	const struct timespec pause = {.tv_nsec = EXEC_POLL_NS};
+	struct store_summary child;
+
+	for (int i = 0;; i++) {
+		memset(&child, 0, sizeof(child));
+		if (store_summary(store, &child, NULL) || child.alive || !child.process_runs ||
+		    !patient || i >= EXEC_POLLS)
+			return child;
+		nanosleep(&pause, NULL);
+	}
+}
+
+static void see_to_child(struct supervisor *s, const char *dir, const char *store, bool at_end)
+{
+	struct store_summary child = child_summary(store, at_end);
+
+	if (!child.process_runs || (at_end && !child.alive))
+		finish_folder(s, dir);
+	else if (at_end)
+		note_running(s, &child);
+}
+
+/* Sees to the folders of children that are gone; at_end: notes those that are not. */
+static void finish_children(struct supervisor *s, const char *dir, bool at_end)
 {
 	struct dirent **names = NULL;
 	int nr = scandir(dir, &names, is_child, alphasort);
@@ -294,10 +336,9 @@ static void finish_children(struct supervisor *s, const char *dir)
 		struct stat st;
 
 		if (join(child, dir, names[i]->d_name) && join(store, child, "store.live")) {
-			/* A link is what has not been moved yet. */
-			if (!lstat(store, &st) && S_ISLNK(st.st_mode) && !store_alive(store))
-				finish_folder(s, child);
-			finish_children(s, child);
+			if (!lstat(store, &st) && S_ISLNK(st.st_mode))
+				see_to_child(s, child, store, at_end);
+			finish_children(s, child, at_end);
 		}
 		free(names[i]);
 	}
@@ -326,6 +367,7 @@ void supervisor_release(struct supervisor *s)
 {
 	timeline_free(s->timeline);
 	free(s->kept);
+	buffer_clear(&s->running);
 	s->timeline = NULL;
 	s->kept = NULL;
 }
@@ -378,7 +420,7 @@ int supervisor_tick(struct supervisor *s)
 	if (is_due(s, now))
 		take_numbered(s);
 	if (now >= s->next_children_ns) {
-		finish_children(s, s->dir);
+		finish_children(s, s->dir, false);
 		s->next_children_ns = now_ns() + CHILDREN_POLL_NS;
 	}
 	if (s->options.growth_bytes)
@@ -424,7 +466,7 @@ void supervisor_finish(struct supervisor *s)
 		complain(s, &err);
 	s->nr_untraced += result.nr_untraced;
 	if (s->options.follow)
-		finish_children(s, s->dir);
+		finish_children(s, s->dir, true);
 	if (!result.nr_stores) {
 		hs_error_set(&err, HS_E_STATE,
 			     "nothing was recorded: the program ended, or became "
@@ -434,12 +476,21 @@ void supervisor_finish(struct supervisor *s)
 	say_stopped(&result);
 }
 
-void supervisor_report(const struct supervisor *s)
+void supervisor_report(struct supervisor *s)
 {
+	const char *running = buffer_string(&s->running);
+
 	if (s->nr_untraced)
 		say("%" PRIu64 " %s not traced; --follow-children traces %s", s->nr_untraced,
 		    s->nr_untraced == 1 ? "child was" : "children were",
 		    s->nr_untraced == 1 ? "it" : "them");
+	if (s->nr_running == 1)
+		say("child %s runs on, in '%s'; 'heapstory supervise %.*s' takes its exit.hs",
+		    running, s->dir, (int)strcspn(running, " "), running);
+	else if (s->nr_running)
+		say("%zu children run on, in '%s': %s; 'heapstory supervise PID' takes the "
+		    "exit.hs of each",
+		    s->nr_running, s->dir, running);
 	if (s->nr_written && isatty(STDERR_FILENO))
 		say("%s: %u %s", s->dir, s->nr_written,
 		    s->nr_written == 1 ? "snapshot" : "snapshots");

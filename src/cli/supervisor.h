@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/buffer.h"
 #include "util/error.h"
 
 struct timeline;
@@ -49,6 +50,8 @@ struct supervisor {
 	size_t nr_kept, alloc_kept;
 	uint32_t nr_written; /* snapshots, the exit's too */
 	uint64_t nr_untraced; /* children that nobody followed */
+	struct buffer running; /* text: followed children that outlive the program, "42 (name), ..." */
+	size_t nr_running;
 	bool trouble; /* something that was asked for could not be written */
 	struct hs_error said; /* the latest trouble, not to be said again */
 };
@@ -74,7 +77,10 @@ int supervisor_tick(struct supervisor *s);
 /* The program is gone: exit snapshot, stores moved into the folder, children counted. */
 void supervisor_finish(struct supervisor *s);
 
-/* Lines for people after supervisor_finish(): untraced children; on a terminal what there is. */
-void supervisor_report(const struct supervisor *s);
+/*
+ * Lines for people after supervisor_finish(): children that were not traced, or that run on; on a
+ * terminal what there is.
+ */
+void supervisor_report(struct supervisor *s);
 
 #endif

@@ -92,7 +92,8 @@ struct store_summary {
 	uint64_t nr_snapshots;
 	uint64_t supervisor; /* pid, or 0 */
 	char comm[16];
-	bool alive;
+	bool process_runs; /* if not as this image, as a later one */
+	bool alive; /* as this one */
 };
 int store_summary(const char *path, struct store_summary *ret, struct hs_error *err);
 

@@ -90,8 +90,7 @@ static bool runs(const struct hs_header *h)
 {
 	uint8_t boot_id[16];
 
-	return (h->state == HS_STATE_RECORDING || h->state == HS_STATE_STOPPED) &&
-	       process_boot_id(boot_id) && !memcmp(boot_id, h->boot_id, sizeof(boot_id)) &&
+	return process_boot_id(boot_id) && !memcmp(boot_id, h->boot_id, sizeof(boot_id)) &&
 	       process_runs((pid_t)h->pid, h->start_ticks);
 }
 
@@ -120,9 +119,11 @@ int store_summary(const char *path, struct store_summary *ret, struct hs_error *
 			.since_ms = c.mode_since_ms,
 			.nr_snapshots = c.nr_snapshots,
 			.supervisor = c.supervisor,
-			.alive = runs(&h),
+			.process_runs = runs(&h),
 		};
 		memcpy(ret->comm, h.comm, sizeof(ret->comm) - 1);
+		ret->alive = ret->process_runs &&
+			     (h.state == HS_STATE_RECORDING || h.state == HS_STATE_STOPPED);
 		if (ret->alive && monotonic_ns() > h.start_ns)
 			ret->now_ms = (monotonic_ns() - h.start_ns) / 1000000;
 		add_untold(fd, &h, ret);
