@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbolizer/dwarf_cursor.h"
+#include "symbolizer/dwarf_names.h"
 #include "symbolizer/elf.h"
 #include "symbolizer/inflate.h"
 #include "symbolizer/timelimit.h"
@@ -173,18 +175,17 @@ static void section_bytes_make(struct dwarf_bytes *ret, const struct elf_file *e
 	mapping_close(&map);
 }
 
-/* ".debug_x", ".debug_x.dwo", ".zdebug_x": the section, or NULL. */
-static const struct elf_section *find_section(const struct dwarf_sections *sections,
-					      enum dwarf_section nr)
+/* ".debug_x", ".debug_x.dwo", ".zdebug_x": the first such section from *at on, or NULL. */
+static const struct elf_section *next_section(const struct dwarf_sections *sections,
+					      enum dwarf_section nr, size_t *at)
 {
 	const char *suffix = sections->split && nr != DWARF_CU_INDEX ? ".dwo" : "";
 	char wanted[2][64];
-	size_t i;
 
 	snprintf(wanted[0], sizeof(wanted[0]), "%s%s", names[nr], suffix);
 	snprintf(wanted[1], sizeof(wanted[1]), ".z%s%s", names[nr] + 1, suffix);
-	for (i = 0; i < sections->elf->nr_sections; i++) {
-		const struct elf_section *s = &sections->elf->sections[i];
+	while (*at < sections->elf->nr_sections) {
+		const struct elf_section *s = &sections->elf->sections[(*at)++];
 
 		/* A stripped file may still name it, without contents. */
 		if (s->type != SHT_NOBITS && s->size &&
@@ -196,21 +197,50 @@ static const struct elf_section *find_section(const struct dwarf_sections *secti
 
 bool dwarf_has_section(const struct dwarf_sections *sections, enum dwarf_section nr)
 {
-	return find_section(sections, nr);
+	size_t at = 0;
+
+	return next_section(sections, nr, &at);
+}
+
+/*
+ * Whether nothing but a type is here: gcc puts each type unit of a .dwo into a section of its own,
+ * all named .debug_info.dwo, in front of the one that has the code.
+ */
+static bool is_type_unit(struct bytes info)
+{
+	struct dwarf_cursor c = dwarf_cursor_at(info, 0);
+	uint8_t offset_size, type;
+
+	dwarf_initial_length(&c, &offset_size);
+	if (dwarf_u16(&c) < 5)
+		return false;
+	type = dwarf_u8(&c);
+	return !c.bad && (type == DW_UT_type || type == DW_UT_split_type);
+}
+
+static void make_section(struct dwarf_sections *sections, enum dwarf_section nr)
+{
+	struct dwarf_bytes *bytes = &sections->all[nr];
+	const struct elf_section *section;
+	size_t at = 0;
+
+	do {
+		section = next_section(sections, nr, &at);
+		if (section) {
+			section_bytes_release(bytes);
+			section_bytes_make(bytes, sections->elf, section, sections->limit);
+		}
+	} while (section && sections->split && nr == DWARF_INFO && is_type_unit(bytes->bytes));
 }
 
 struct bytes dwarf_section(struct dwarf_sections *sections, enum dwarf_section nr)
 {
 	struct dwarf_bytes *bytes = &sections->all[nr];
-	const struct elf_section *section;
 
 	if (!bytes->made) {
-		section = find_section(sections, nr);
-		if (section) {
-			time_limit_start(sections->limit);
-			section_bytes_make(bytes, sections->elf, section, sections->limit);
-			time_limit_stop(sections->limit);
-		}
+		time_limit_start(sections->limit);
+		make_section(sections, nr);
+		time_limit_stop(sections->limit);
 		bytes->made = true;
 	}
 	return bytes->bytes;

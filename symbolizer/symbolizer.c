@@ -207,13 +207,20 @@ static struct elf_file *open_files(const struct symbolizer *symbolizer, struct m
 	return dwarf ? &module->own : NULL;
 }
 
+/* Says for people that there are no names: why is for free(). */
+static void no_names(struct module *module, char *why)
+{
+	module->problem = xasprintf("no names of functions: %s", why);
+	free(why);
+}
+
 static void module_open(struct symbolizer *symbolizer, struct module *module)
 {
 	struct elf_file *dwarf;
 
 	module->opened = true;
 	if (is_vdso(module)) {
-		module->problem = xasprintf("'%s' is the kernel's and has no file", module->path);
+		no_names(module, xasprintf("'%s' is the kernel's and has no file", module->path));
 		return;
 	}
 	dwarf = open_files(symbolizer, module);
@@ -227,9 +234,11 @@ static void module_open(struct symbolizer *symbolizer, struct module *module)
 	symtab_finish(&module->symbols);
 	module->symbol_names = xcalloc(module->symbols.nr_symbols + 1,
 				       sizeof(*module->symbol_names));
-	if (!module->symbols.nr_symbols && !module->info && !module->problem)
-		module->problem = xasprintf("'%s' has no symbols, and no debug file for it was found",
-					    module->path);
+	if (module->problem)
+		no_names(module, module->problem);
+	else if (!module->symbols.nr_symbols && !module->info)
+		no_names(module, xasprintf("'%s' has no symbols, and no debug file for it was found",
+					   module->path));
 }
 
 /* What earlier runs found, and this one. */
@@ -327,8 +336,8 @@ static void resolve(struct symbolizer *symbolizer, struct module *module, struct
 	}
 	answer->nr_frames = (uint32_t)nr;
 	if (module->info && !module->problem && debuginfo_timed_out(module->info))
-		module->problem = xasprintf("reading the debug information of '%s' takes too long; "
-					    "lines and inlined frames are missing", module->path);
+		module->problem = xasprintf("lines and inlined frames are missing: reading the debug "
+					    "information of '%s' takes too long", module->path);
 }
 
 size_t symbolizer_lookup(struct symbolizer *symbolizer, uint32_t id, uint64_t address,

@@ -78,7 +78,7 @@ const char *symbolizer_class(struct symbolizer *symbolizer, uint32_t module, uin
  */
 bool symbolizer_file_lost(const struct symbolizer_module *module);
 
-/* One line why a module has no names ("no file with build id 12ab…"), or NULL. */
+/* One line on what is missing of a module, and why ("no names of functions: no file …"), or NULL. */
 const char *symbolizer_problem(const struct symbolizer *symbolizer, uint32_t module);
 
 /* Demangles C++, Rust legacy and v0 names; a copy of the name where it is none of these. */

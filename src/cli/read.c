@@ -98,7 +98,7 @@ void source_note_names(struct source *source, json_t *coverage)
 			continue;
 		problem = lookup_problem(source->lookup, module);
 		if (problem)
-			rows_add_note(coverage, "no names of functions: %s", problem);
+			rows_add_note(coverage, "%s", problem);
 	}
 	free(seen);
 }

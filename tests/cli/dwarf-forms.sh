@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # However debug information is stored, the answers are the same: compressed in each way, in a file
-# of its own, found by link or build id, with what is common taken out by dwz, split into .dwo files, those in a package.
+# of its own, found by link or build id, with what is common taken out by dwz, split into .dwo files,
+# those in a package, types in units of their own.
 driver=$TESTS/../build/programs/sym_driver
 sources="$TESTS/programs/inlined.cpp second.cpp"
 link='-O2 -std=c++17 -Wl,--build-id=sha1'
@@ -83,6 +84,20 @@ int __attribute__((noinline)) sum(int n, int k)
 int second_main(int n) { return second::sum(n, 3); }
 END
 
+types() { # types in units of their own change no name and no line
+	# shellcheck disable=SC2086
+	$kind $link -fdebug-types-section -o types $sources || fail "$kind -fdebug-types-section"
+	readelf -wi types 2>/dev/null | grep -q 'Signature:' || fail "$kind: no type units"
+	same types
+	objcopy --compress-debug-sections=zlib types ztypes
+	same ztypes
+	rm -f ./*.dwo
+	# shellcheck disable=SC2086
+	$kind $link -fdebug-types-section -gsplit-dwarf -o types $sources || fail "$kind -gsplit-dwarf"
+	same types
+	rm -f ./*.dwo
+}
+
 for kind in 'g++ -gdwarf-5' 'g++ -gdwarf-4' 'g++ -gdwarf-5 -gdwarf64' 'clang++ -gdwarf-5' 'clang++ -gdwarf-4'; do
 	rm -rf ids ./*.dwo
 	# shellcheck disable=SC2086 # options
@@ -93,6 +108,7 @@ for kind in 'g++ -gdwarf-5' 'g++ -gdwarf-4' 'g++ -gdwarf-5 -gdwarf64' 'clang++ -
 	whole plain.out
 	compressed
 	separate
+	[ "$kind" = 'g++ -gdwarf-5 -gdwarf64' ] || types
 	[ "$kind" = 'g++ -gdwarf-5 -gdwarf64' ] && continue # neither dwz nor a split form of that
 	case $kind in
 	'clang++ -gdwarf-5') ;; # dwz does not know .debug_addr
