@@ -85,7 +85,8 @@ static void note_completeness(json_t *o, const struct snapshot *s)
 		rows_add_note(o, "recording stopped at +%.1f s: %s", rows_seconds(s, c->stopped_ms),
 			      reasons[c->stop_reason <= HS_STOP_FAULT ? c->stop_reason : 0]);
 	if (s->state == HS_STATE_EXECED)
-		rows_add_note(o, "the process went on as another program, with another store");
+		rows_add_note(o, "the process went on as another program, which has another store if it "
+				 "could be traced");
 	if (c->mode == HS_MODE_OFF)
 		rows_add_note(o, "recording is off");
 	if (c->mode == HS_MODE_DRAIN)
@@ -122,7 +123,11 @@ static void note_program(json_t *o, const struct snapshot *s)
 				 "start it with PYTHONMALLOC=malloc");
 	if (flags & HS_STORE_OWN_MALLOC)
 		rows_add_note(o, "the program defines malloc itself: those calls are not seen");
-	if (children && !(flags & HS_STORE_FOLLOW))
+	if (children && flags & HS_STORE_FOLLOW)
+		rows_add_note(o, "%" PRIu64 " %s not be traced: made by system() or popen(), of "
+				 "programs that can't be, or without room for a store",
+			      children, children == 1 ? "child could" : "children could");
+	else if (children)
 		rows_add_note(o, "%" PRIu64 " %s not traced; --follow-children traces them",
 			      children, children == 1 ? "child was" : "children were");
 	if (flags & HS_STORE_CHILD)

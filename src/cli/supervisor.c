@@ -480,7 +480,10 @@ void supervisor_report(struct supervisor *s)
 {
 	const char *running = buffer_string(&s->running);
 
-	if (s->nr_untraced)
+	if (s->nr_untraced && s->options.follow)
+		say("%" PRIu64 " %s not be traced", s->nr_untraced,
+		    s->nr_untraced == 1 ? "child could" : "children could");
+	else if (s->nr_untraced)
 		say("%" PRIu64 " %s not traced; --follow-children traces %s", s->nr_untraced,
 		    s->nr_untraced == 1 ? "child was" : "children were",
 		    s->nr_untraced == 1 ? "it" : "them");

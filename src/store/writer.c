@@ -282,6 +282,11 @@ void store_lost(enum hs_lost why)
 	__atomic_fetch_add(&store.header->lost[why], 1, __ATOMIC_RELAXED);
 }
 
+void store_not_lost(enum hs_lost why)
+{
+	__atomic_fetch_sub(&store.header->lost[why], 1, __ATOMIC_RELAXED);
+}
+
 /* ---- growth ---- */
 
 static uint64_t reserve_range(uint64_t size, uint64_t align)

@@ -63,8 +63,9 @@ static inline bool store_recording(void)
 bool store_lock(uint32_t *word, uint64_t *ret_mask);
 void store_unlock(uint32_t *word, bool locked, uint64_t mask);
 
-/* Counts a loss. */
+/* Counts a loss; takes one back that did not come to be. */
 void store_lost(enum hs_lost why);
+void store_not_lost(enum hs_lost why);
 
 /* Reserves size bytes of the file, aligned to align (a power of two), with pages. Returns the
  * offset, or 0 after store_stop() if there is no room. */

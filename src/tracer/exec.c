@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exec.c - hooks of exec, posix_spawn and fork: who stays traced.
+ * exec.c - hooks of exec and posix_spawn: who stays traced.
  *
  * Runs in the traced program, in a vfork child of it, or in a fork child (where the gate is
  * closed and all calls pass). An exec in the traced process itself goes on being traced: it gets
@@ -22,7 +22,10 @@
 #include <errno.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,6 +42,8 @@ typedef int spawn_fn(pid_t *, const char *, const posix_spawn_file_actions_t *,
 struct traced_env {
 	char **env;   /* NULL: the program's own is to be used */
 	size_t bytes;
+	struct thread *keeper; /* whose memory it is; NULL: nobody's */
+	bool counted; /* as a child that is not traced, for nobody is there to do so afterwards */
 };
 
 static char *put_text(char *at, const char *text)
@@ -91,9 +96,33 @@ static void fill(struct traced_env *t, char *const env[], size_t nr, const struc
 	slots[n] = NULL;
 }
 
-static struct traced_env make_env(char *const env[], const struct lifecycle_env *l)
+/*
+ * Memory for a vfork child, which is the parent's too: if the exec goes well nobody is there to give
+ * it back. So it stays with the thread, which is held up until then, for its next child. False: a
+ * signal handler of this child has interrupted the use of it, or the thread has no struct.
+ */
+static bool take_kept(struct traced_env *t)
 {
-	struct traced_env t = { NULL, 0 };
+	struct thread *self = tracer_self ? tracer_self : thread_first();
+	uint32_t pid = (uint32_t)sys_getpid();
+
+	if (self->special & (THREAD_ORPHAN | THREAD_BUSY) || self->kept.user == pid)
+		return false;
+	if (self->kept.bytes < t->bytes) {
+		if (self->kept.bytes)
+			sys_unmap(self->kept.at, self->kept.bytes);
+		self->kept.at = sys_map(t->bytes);
+		self->kept.bytes = self->kept.at ? t->bytes : 0;
+	}
+	self->kept.user = pid;
+	t->keeper = self;
+	t->env = self->kept.at;
+	return true;
+}
+
+static struct traced_env make_env(char *const env[], const struct lifecycle_env *l, bool vforked)
+{
+	struct traced_env t = { NULL, 0, NULL, false };
 	size_t nr = 0, text;
 
 	while (env && env[nr])
@@ -101,7 +130,8 @@ static struct traced_env make_env(char *const env[], const struct lifecycle_env 
 	text = strlen(l->library) + strlen(preload_of(env)) + strlen(l->dir) + strlen(l->place) +
 	       strlen(l->registry) + strlen(l->options) + 256;
 	t.bytes = (nr + NR_VARIABLES + 1) * sizeof(char *) + text;
-	t.env = sys_map(t.bytes);
+	if (!vforked || !take_kept(&t))
+		t.env = sys_map(t.bytes);
 	if (t.env)
 		fill(&t, env, nr, l);
 	return t;
@@ -110,24 +140,29 @@ static struct traced_env make_env(char *const env[], const struct lifecycle_env 
 /* What the new image is to get; spawned: by posix_spawn, whose child is never this process. */
 static struct traced_env env_for(const char *path, bool search, char *const env[], bool spawned)
 {
-	struct traced_env none = { NULL, 0 };
+	struct traced_env none = { NULL, 0, NULL, false };
 	struct lifecycle_env l;
 	bool own;
 
 	if (!tracer_gate->control)
 		return none;
 	own = !spawned && lifecycle_is_own_process();
-	if (!lifecycle_env(own, &l)) {
-		if (!own)
-			store_lost(HS_LOST_CHILD);
-		return none;
-	}
-	return preloadable(path, search) ? make_env(env, &l) : none;
+	if (lifecycle_env(own, &l) && preloadable(path, search))
+		return make_env(env, &l, !own && !spawned);
+	none.counted = !own;
+	if (none.counted)
+		store_lost(HS_LOST_CHILD);
+	return none;
 }
 
-static void drop(struct traced_env *t)
+/* After the call, which may have failed: then there is no child. */
+static void drop(struct traced_env *t, bool failed)
 {
-	if (t->env)
+	if (t->counted && failed)
+		store_not_lost(HS_LOST_CHILD);
+	if (t->keeper)
+		t->keeper->kept.user = 0;
+	else if (t->env)
 		sys_unmap(t->env, t->bytes);
 }
 
@@ -153,7 +188,7 @@ static int exec_path(const char *path, char *const argv[], char *const env[], bo
 	ret = next(path, argv, t.env ? t.env : env);
 	failure = errno;
 	leaving(false);
-	drop(&t);
+	drop(&t, true);
 	errno = failure;
 	return ret;
 }
@@ -181,7 +216,7 @@ HS_EXPORT int execvpe(const char *file, char *const argv[], char *const env[])
 HS_EXPORT int fexecve(int fd, char *const argv[], char *const env[])
 {
 	fexecve_fn *next = (fexecve_fn *)real_other(REAL_FEXECVE);
-	struct traced_env t = { NULL, 0 };
+	struct traced_env t = { NULL, 0, NULL, false };
 	char name[32] = "/proc/self/fd/";
 	char digits[12];
 	size_t at = sizeof(digits) - 1;
@@ -197,7 +232,7 @@ HS_EXPORT int fexecve(int fd, char *const argv[], char *const env[])
 	ret = next(fd, argv, t.env ? t.env : env);
 	failure = errno;
 	leaving(false);
-	drop(&t);
+	drop(&t, true);
 	errno = failure;
 	return ret;
 }
@@ -205,7 +240,7 @@ HS_EXPORT int fexecve(int fd, char *const argv[], char *const env[])
 HS_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const env[], int flags)
 {
 	execveat_fn *next = (execveat_fn *)real_other(REAL_EXECVEAT);
-	struct traced_env t = { NULL, 0 };
+	struct traced_env t = { NULL, 0, NULL, false };
 	int ret, failure;
 
 	if (!next) {
@@ -218,85 +253,76 @@ HS_EXPORT int execveat(int fd, const char *path, char *const argv[], char *const
 	ret = next(fd, path, argv, t.env ? t.env : env, flags);
 	failure = errno;
 	leaving(false);
-	drop(&t);
+	drop(&t, true);
 	errno = failure;
 	return ret;
 }
 
 /* ---- the forms with a list of arguments ---- */
 
-/* The list as an array in memory of our own; its last member is NULL. */
-static char **gather(const char *first, va_list *list, size_t *ret_bytes)
+/* Arguments up to the NULL. */
+static size_t count_list(const char *first, va_list *list)
 {
-	va_list count;
-	size_t nr = 1;
-	char **argv;
+	size_t nr = first != NULL;
 
-	va_copy(count, *list);
-	if (first)
-		while (va_arg(count, char *))
-			nr++;
-	va_end(count);
-	*ret_bytes = (nr + 1) * sizeof(*argv);
-	argv = sys_map(*ret_bytes);
-	if (!argv)
-		return NULL;
+	while (first && va_arg(*list, char *))
+		nr++;
+	return nr;
+}
+
+/* nr arguments and the NULL. */
+static void fill_list(char **argv, const char *first, va_list *list, size_t nr)
+{
 	argv[0] = (char *)(uintptr_t)first;
 	for (size_t i = 1; first && i <= nr; i++)
 		argv[i] = va_arg(*list, char *);
-	return argv;
 }
 
-static int exec_list(const char *path, char **argv, size_t bytes, char *const env[], bool search)
-{
-	int ret, failure;
-
-	if (!argv) {
-		errno = ENOMEM;
-		return -1;
-	}
-	ret = exec_path(path, argv, env, search);
-	failure = errno;
-	sys_unmap(argv, bytes);
-	errno = failure;
-	return ret;
-}
+/*
+ * What follows `first` as an array, on the stack as libc has it too; `list` stands behind the NULL
+ * afterwards.
+ */
+#define LIST_TO_ARRAY(argv, first, list)                                           \
+	do {                                                                       \
+		size_t nr;                                                         \
+                                                                                   \
+		va_start(list, first);                                             \
+		nr = count_list(first, &(list));                                   \
+		va_end(list);                                                      \
+		(argv) = __builtin_alloca((nr + 1) * sizeof(*(argv)));             \
+		va_start(list, first);                                             \
+		fill_list(argv, first, &(list), nr);                               \
+	} while (0)
 
 HS_EXPORT int execl(const char *path, const char *arg, ...)
 {
 	va_list list;
-	size_t bytes;
 	char **argv;
 
-	va_start(list, arg);
-	argv = gather(arg, &list, &bytes);
+	LIST_TO_ARRAY(argv, arg, list);
 	va_end(list);
-	return exec_list(path, argv, bytes, environ, false);
+	return exec_path(path, argv, environ, false);
 }
 
 HS_EXPORT int execlp(const char *file, const char *arg, ...)
 {
 	va_list list;
-	size_t bytes;
 	char **argv;
 
-	va_start(list, arg);
-	argv = gather(arg, &list, &bytes);
+	LIST_TO_ARRAY(argv, arg, list);
 	va_end(list);
-	return exec_list(file, argv, bytes, environ, true);
+	return exec_path(file, argv, environ, true);
 }
 
 HS_EXPORT int execle(const char *path, const char *arg, ...)
 {
 	va_list list;
-	size_t bytes;
 	char **argv, **env;
 
-	va_start(list, arg);
-	argv = gather(arg, &list, &bytes);
+	LIST_TO_ARRAY(argv, arg, list);
 	env = va_arg(list, char **);
 	va_end(list);
-	return exec_list(path, argv, bytes, env, false);
+	return exec_path(path, argv, env, false);
 }
 
 /* ---- children ---- */
@@ -310,7 +336,7 @@ static int spawn(enum real_other nr, pid_t *pid, const char *path,
 	int saved = errno, ret;
 
 	ret = next(pid, path, actions, attributes, argv, t.env ? t.env : env);
-	drop(&t);
+	drop(&t, ret != 0);
 	errno = saved;
 	return ret;
 }
@@ -329,4 +355,33 @@ HS_EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file,
 			   char *const argv[restrict], char *const env[restrict])
 {
 	return spawn(REAL_POSIX_SPAWNP, pid, file, actions, attributes, argv, env);
+}
+
+/*
+ * The C library makes the children of these by itself, with the program's environment, which is not
+ * ours to change. They are not followed, but counted.
+ */
+static void made_inside(bool made)
+{
+	if (made && tracer_gate->control)
+		store_lost(HS_LOST_CHILD);
+}
+
+HS_EXPORT int system(const char *command)
+{
+	int (*next)(const char *) = (int (*)(const char *))real_other(REAL_SYSTEM);
+	int ret = next ? next(command) : -1;
+
+	made_inside(command && ret != -1);
+	return ret;
+}
+
+HS_EXPORT FILE *popen(const char *command, const char *mode)
+{
+	FILE *(*next)(const char *, const char *) =
+		(FILE * (*)(const char *, const char *)) real_other(REAL_POPEN);
+	FILE *ret = next ? next(command, mode) : NULL;
+
+	made_inside(ret != NULL);
+	return ret;
 }

@@ -384,6 +384,11 @@ bool lifecycle_env(bool same_pid, struct lifecycle_env *ret)
 
 	if (!store.base || !env->library[0] || (!same_pid && !env->follow))
 		return false;
+	if (env->root[0] && !sys_may_write_in(env->root)) { /* a user that it has become */
+		if (same_pid)
+			say("an exec goes on untraced: no right to write in", env->root);
+		return false;
+	}
 	mode = store.control->word & HS_CONTROL_MODE;
 	path_start(&path, ret->options, sizeof(ret->options), "mode=");
 	path_add(&path, modes[mode <= HS_MODE_DRAIN ? mode : HS_MODE_LIVE]);
@@ -424,29 +429,39 @@ static __thread struct {
 	int errno_before;
 } forking __attribute__((tls_model("initial-exec")));
 
+/* A store of the child's own, which is a copy; on failure nothing of it is left behind. */
+static long clone_store(struct environment *env, uint64_t ticks)
+{
+	long err = env->dir[0] ? paths_settle_dir(env, life.pid) : 0;
+	bool has_dir = env->dir[0] && !err;
+
+	err = err ? err : make_store(env, ticks);
+	if (err) {
+		thread_fork_copied();
+	} else {
+		err = store_clone(env->store, thread_fork_copied);
+		if (err)
+			sys_unlink(env->store);
+	}
+	if (err && has_dir)
+		sys_rmdir(env->dir);
+	return err;
+}
+
 /* With the parent and its threads waiting: a store of its own, then on as before. */
 static long begin_child(void)
 {
 	struct environment *env = &life.env;
 	uint64_t ticks = start_ticks();
-	long err = 0;
+	long err;
 
 	life.pid = (uint32_t)sys_getpid();
 	env->child = true;
 	env->generation = 0;
 	memcpy(env->dir, env->root, sizeof(env->dir));
-	if (env->dir[0])
-		err = paths_settle_dir(env, life.pid);
-	err = err ? err : make_store(env, ticks);
-	if (err) {
-		thread_fork_copied();
+	err = clone_store(env, ticks);
+	if (err)
 		return err;
-	}
-	err = store_clone(env->store, thread_fork_copied);
-	if (err) {
-		sys_unlink(env->store);
-		return err;
-	}
 	store.header->pid = life.pid;
 	store.header->ppid = (uint32_t)sys_getppid();
 	store.header->start_ticks = ticks;

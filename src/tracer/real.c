@@ -149,8 +149,8 @@ static void *find(const char *name)
 static const char *const other_names[REAL_NR_OTHER] = {
 	"mallocx", "rallocx", "xallocx", "sallocx", "dallocx", "sdallocx", "free_sized",
 	"free_aligned_sized", "dlclose", "__cxa_finalize", "execve", "execvpe", "fexecve",
-	"execveat", "posix_spawn", "posix_spawnp", "mmap", "mmap64", "munmap", "mremap",
-	"mprotect", "brk", "sbrk",
+	"execveat", "posix_spawn", "posix_spawnp", "system", "popen", "mmap", "mmap64", "munmap",
+	"mremap", "mprotect", "brk", "sbrk",
 };
 
 void *real_other(enum real_other nr)

@@ -308,6 +308,23 @@ long sys_unlink(const char *path)
 	return CALL3(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
+bool sys_may_write_in(const char *path)
+{
+	long err = -ENOSYS;
+
+#ifdef SYS_faccessat2 /* Linux 5.8; the other one asks for the real user */
+	err = CALL4(SYS_faccessat2, AT_FDCWD, path, W_OK | X_OK, AT_EACCESS);
+#endif
+	if (err == -ENOSYS)
+		err = CALL3(SYS_faccessat, AT_FDCWD, path, W_OK | X_OK);
+	return !err;
+}
+
+long sys_rmdir(const char *path)
+{
+	return CALL3(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
+}
+
 long sys_mkdir(const char *path, unsigned mode)
 {
 	return CALL3(SYS_mkdirat, AT_FDCWD, path, mode);

@@ -76,6 +76,9 @@ long sys_symlink(const char *target, const char *path);
 long sys_rename(const char *from, const char *to);
 long sys_unlink(const char *path);
 long sys_mkdir(const char *path, unsigned mode);
+long sys_rmdir(const char *path);
+/* Whether this process may make files in the folder at path. */
+bool sys_may_write_in(const char *path);
 /* dev, inode, uid, mode and size of a path (not followed if nofollow) into ret_*; 0 or -errno. */
 struct sys_stat {
 	uint64_t dev, inode, size;

@@ -69,6 +69,13 @@ struct thread {
 	uint32_t outer_family;
 	uint64_t freeing;               /* address that an outer hook has taken out already */
 
+	/* For environments of this thread's vfork children, see exec.c; user: the latest, a pid. */
+	struct {
+		void *at;
+		size_t bytes;
+		uint32_t user;
+	} kept;
+
 	struct unwind_thread *unwind;
 	struct pool pools[NR_POOLS];
 };
