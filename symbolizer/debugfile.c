@@ -46,6 +46,9 @@ void debug_dirs_init(struct debug_dirs *dirs, const struct symbolizer_options *o
 	memset(dirs, 0, sizeof(*dirs));
 	for (i = 0; options && i < options->nr_debug_dirs; i++)
 		add_dir(dirs, options->debug_dirs[i], strlen(options->debug_dirs[i]));
+	dirs->files = xcalloc((options ? options->nr_files : 0) + 1, sizeof(*dirs->files));
+	for (i = 0; options && i < options->nr_files; i++)
+		dirs->files[dirs->nr_files++] = xstrdup(options->files[i]);
 	while (path && *path) {
 		size_t len = strcspn(path, ":");
 
@@ -66,6 +69,9 @@ void debug_dirs_release(struct debug_dirs *dirs)
 	for (i = 0; i < dirs->nr; i++)
 		free(dirs->dirs[i]);
 	free(dirs->dirs);
+	for (i = 0; i < dirs->nr_files; i++)
+		free(dirs->files[i]);
+	free(dirs->files);
 	debuginfod_free(dirs->server);
 	memset(dirs, 0, sizeof(*dirs));
 }
@@ -236,8 +242,9 @@ bool symbolizer_file_lost(const struct symbolizer_module *module)
 	struct elf_file file;
 	char path[PATH_MAX];
 
-	if (!module->pid || (!module->build_id_len && !module->inode) ||
-	    !path_in_process(module, path, sizeof(path)))
+	if ((!module->build_id_len && !module->inode) || !module->path || !*module->path ||
+	    (module->pid ? !path_in_process(module, path, sizeof(path)) :
+			   snprintf(path, sizeof(path), "%s", module->path) >= (int)sizeof(path)))
 		return false;
 	elf_init(&file);
 	if (!try_identity(module, path, &file))
@@ -259,6 +266,9 @@ bool module_file_open(const struct debug_dirs *dirs, const struct symbolizer_mod
 	/* A relative path was the program's; here only a build id can tell whether it fits. */
 	if ((path[0] == '/' || module->build_id_len) && try_own(module, path, ret, &why))
 		goto found;
+	for (i = 0; i < dirs->nr_files && (module->build_id_len || module->inode); i++)
+		if (try_identity(module, dirs->files[i], ret))
+			goto found;
 	for (i = 0; i < dirs->nr; i++)
 		if (try_build_id(module, dirs->dirs[i], "", ret))
 			goto found;

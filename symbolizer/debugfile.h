@@ -21,6 +21,8 @@ struct elf_file;
 struct debug_dirs {
 	char **dirs;
 	size_t nr, alloc;
+	char **files; /* of the options; looked at before the folders */
+	size_t nr_files;
 	struct debuginfod *server; /* asked after all of them; NULL: not wanted, or not to be had */
 };
 
@@ -29,8 +31,8 @@ void debug_dirs_init(struct debug_dirs *dirs, const struct symbolizer_options *o
 void debug_dirs_release(struct debug_dirs *dirs);
 
 /*
- * Opens the module's own file: under the root of its process, at its path, by build id under the
- * debug folders. Returns false if there is none that fits. *ret_problem is then one line that
+ * Opens the module's own file: under the root of its process, at its path, among the files of the
+ * options, by build id under the debug folders. Returns false if there is none that fits. *ret_problem is then one line that
  * says why, and on success NULL or one line that says what was assumed; the caller frees it.
  */
 bool module_file_open(const struct debug_dirs *dirs, const struct symbolizer_module *module,

@@ -17,6 +17,8 @@ struct symbolizer;
 struct symbolizer_options {
 	const char *const *debug_dirs; /* --debug-dir, in order; then $HEAPSTORY_DEBUG_PATH, /usr/lib/debug */
 	size_t nr_debug_dirs;
+	const char *const *files;      /* that modules may be in, whatever their names */
+	size_t nr_files;
 	bool raw_names;                /* do not demangle */
 	bool debuginfod;               /* ask the servers in $DEBUGINFOD_URLS for files, too */
 };
@@ -73,8 +75,8 @@ size_t symbolizer_lookup(struct symbolizer *symbolizer, uint32_t module, uint64_
 const char *symbolizer_class(struct symbolizer *symbolizer, uint32_t module, uint64_t address);
 
 /*
- * Whether a module of a living process can be had from that process only: its path, as the process
- * sees it, leads to no file or to another one.
+ * Whether a module's path, as its process sees it (else as we do), leads to no file or to another one
+ * than was loaded. In a living process the file can still be had.
  */
 bool symbolizer_file_lost(const struct symbolizer_module *module);
 

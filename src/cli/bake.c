@@ -9,6 +9,7 @@
 
 #include "analysis/names.h"
 #include "analysis/snapshot.h"
+#include "cli/held.h"
 #include "cli/lookup.h"
 #include "symbolizer/perfmap.h"
 #include "symbolizer/symbolizer.h"
@@ -141,14 +142,16 @@ static void bake_modules(struct snapshot *s, struct symbolizer *symbolizer, cons
 	lookup_free(lookup);
 }
 
-void bake_fleeting(struct snapshot *s)
+void bake_fleeting(struct snapshot *s, const struct held_files *held)
 {
+	struct symbolizer_options options = {.nr_files = 0};
 	struct bake_result result = {0};
 	struct symbolizer *symbolizer;
+	const char **paths = NULL;
 	bool any = false, *lost;
 
 	bake_jit(s);
-	if (s->source != SNAPSHOT_LIVE_STORE)
+	if (s->source != SNAPSHOT_LIVE_STORE && (s->source == SNAPSHOT_FILE || !held))
 		return;
 	lost = xcalloc(s->nr_modules + 1, sizeof(*lost));
 	for (uint32_t i = 1; i < s->nr_modules; i++) {
@@ -156,9 +159,12 @@ void bake_fleeting(struct snapshot *s)
 		any = any || lost[i];
 	}
 	if (any) {
-		symbolizer = symbolizer_new(NULL);
+		options.nr_files = held ? held_paths(held, &paths) : 0;
+		options.files = paths;
+		symbolizer = symbolizer_new(&options);
 		bake_modules(s, symbolizer, lost, &result);
 		symbolizer_free(symbolizer);
+		free(paths);
 	}
 	free(lost);
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct held_files;
 struct snapshot;
 struct symbolizer;
 
@@ -20,10 +21,10 @@ void bake_jit(struct snapshot *snapshot);
 
 /*
  * What is only to be had now, for a snapshot that is about to be written: names of code made at
- * run time, and of modules that a running program has mapped while the file was deleted or
- * replaced.
+ * run time, and of modules whose file was deleted or replaced. A running program has these mapped;
+ * of one that is gone they are found in the files that were held (NULL: none).
  */
-void bake_fleeting(struct snapshot *snapshot);
+void bake_fleeting(struct snapshot *snapshot, const struct held_files *held);
 
 struct bake_result {
 	size_t nr_places, nr_named; /* places in code that stacks go through, and those with names */

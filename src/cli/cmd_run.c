@@ -54,9 +54,11 @@ static int prepare(struct launch *l, const char *name, pid_t pid, struct hs_erro
 	return ret ? ret : launch_make_store(l, pid, err);
 }
 
-static struct supervisor_options supervisor_options_of(const struct launch_options *options)
+static struct supervisor_options supervisor_options_of(const struct launch_options *options,
+						       pid_t pid)
 {
 	return (struct supervisor_options){
+		.pid = pid,
 		.every_ns = options->every_ns,
 		.growth_bytes = options->growth_bytes,
 		.keep_bytes = options->keep_bytes,
@@ -164,7 +166,7 @@ static pid_t start_child(struct launch *l, char **argv, const sigset_t *mask)
 
 static int look_after(const struct launch *l, pid_t child, const sigset_t *mask)
 {
-	struct supervisor_options options = supervisor_options_of(l->options);
+	struct supervisor_options options = supervisor_options_of(l->options, child);
 	struct relay_end end;
 	struct supervisor s;
 	struct hs_error err;
@@ -215,7 +217,7 @@ static int run_as_child(const struct launch_options *options, char **argv)
 static void __attribute__((noreturn))
 supervise_aside(const struct launch *l, pid_t pid, uint64_t start_ticks, int failed)
 {
-	struct supervisor_options options = supervisor_options_of(l->options);
+	struct supervisor_options options = supervisor_options_of(l->options, pid);
 	struct supervisor s;
 	char byte;
 

@@ -102,7 +102,7 @@ static int snap(const char *target, const struct snap_options *mine, struct read
 		status = snapshot_open(found, &s, &err);
 	if (status)
 		goto out;
-	bake_fleeting(s);
+	bake_fleeting(s, NULL);
 	if (mine->output) {
 		path = xstrdup(mine->output);
 		status = snapshot_write(s, path, mine->label, &err);

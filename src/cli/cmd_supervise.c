@@ -253,6 +253,7 @@ static int run(int argc, char **argv)
 			   v.summary.pid, v.dir);
 	if (!v.dir[0] && make_dir(&v, options.dir, &err))
 		return say_error(&err);
+	options.supervisor.pid = (pid_t)v.summary.pid;
 	options.supervisor.follow = v.summary.flags & HS_STORE_FOLLOW;
 	return look_after(&v, &options);
 }

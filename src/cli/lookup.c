@@ -100,5 +100,5 @@ bool lookup_file_lost(const struct snapshot *s, uint32_t module)
 	struct symbolizer_module wanted = module_of(s, module);
 
 	/* of one that was unloaded nothing is left in the process */
-	return wanted.mapped && symbolizer_file_lost(&wanted);
+	return (wanted.mapped || s->source == SNAPSHOT_DEAD_STORE) && symbolizer_file_lost(&wanted);
 }

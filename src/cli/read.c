@@ -133,8 +133,12 @@ json_t *source_coverage(struct source *source, bool names)
 
 struct symbolizer *symbolizer_for(const struct read_options *options)
 {
-	struct symbolizer_options o = {options->debug_dirs, options->nr_debug_dirs,
-				       options->raw_names, options->debuginfod};
+	struct symbolizer_options o = {
+		.debug_dirs = options->debug_dirs,
+		.nr_debug_dirs = options->nr_debug_dirs,
+		.raw_names = options->raw_names,
+		.debuginfod = options->debuginfod,
+	};
 
 	return symbolizer_new(&o);
 }

@@ -180,7 +180,7 @@ static int take_snapshot(struct supervisor *s, const char *dir, const char *name
 		snapshot->taken_ms = ended_ms;
 	if (dir == s->dir)
 		s->bytes_before = snapshot->live_bytes;
-	bake_fleeting(snapshot);
+	bake_fleeting(snapshot, &s->held);
 	if (name) {
 		ret = snapshot_write(snapshot, path, NULL, &err);
 	} else {
@@ -368,6 +368,7 @@ void supervisor_release(struct supervisor *s)
 	timeline_free(s->timeline);
 	free(s->kept);
 	buffer_clear(&s->running);
+	held_release(&s->held);
 	s->timeline = NULL;
 	s->kept = NULL;
 }
@@ -417,6 +418,7 @@ int supervisor_tick(struct supervisor *s)
 	uint64_t now = now_ns(), next;
 
 	follow_images(s);
+	next = held_look(&s->held, s->options.pid, now);
 	if (is_due(s, now))
 		take_numbered(s);
 	if (now >= s->next_children_ns) {
@@ -425,7 +427,10 @@ int supervisor_tick(struct supervisor *s)
 	}
 	if (s->options.growth_bytes)
 		return GROWTH_POLL_MS;
-	next = s->next_every_ns < s->next_children_ns ? s->next_every_ns : s->next_children_ns;
+	if (s->next_every_ns < next)
+		next = s->next_every_ns;
+	if (s->next_children_ns < next)
+		next = s->next_children_ns;
 	if (s->stores[0] && next > now + IMAGES_POLL_NS)
 		next = now + IMAGES_POLL_NS;
 	return ms_until(now_ns(), next);

@@ -15,7 +15,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
+#include "cli/held.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -24,6 +26,7 @@ struct timeline;
 #define SUPERVISOR_DEFAULT_KEEP (UINT64_C(2) << 30)
 
 struct supervisor_options {
+	pid_t pid; /* of the program */
 	uint64_t every_ns; /* 0: no periodic snapshots */
 	uint64_t growth_bytes; /* 0: none on growth */
 	uint64_t keep_bytes; /* budget of the snapshots; 0: all are kept */
@@ -41,6 +44,7 @@ struct supervisor {
 	struct supervisor_options options;
 	char dir[PATH_MAX]; /* absolute; has store.live */
 	char stores[PATH_MAX]; /* path of all images' stores up to "N.store"; "": not needed */
+	struct held_files held; /* the program's */
 	uint32_t generation; /* image that store.live is of; kept only with `stores` */
 	struct timeline *timeline;
 	uint64_t next_every_ns, next_children_ns; /* monotonic; UINT64_MAX: never */

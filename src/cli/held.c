@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * held.c - the files that a running program has its code from, kept open; see held.h.
+ *
+ * That a file is the right one is not judged here: the symbolizer looks at its build id. What the
+ * program maps is asked of the kernel rather than of the store, which knows only modules that stacks
+ * go through, and only later.
+ */
+#include "cli/held.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uthash.h>
+
+#include "util/alloc.h"
+
+#define FIRST_PAUSE_NS UINT64_C(50000000)
+#define LAST_PAUSE_NS  UINT64_C(30000000000)
+#define DELETED	       " (deleted)"
+
+struct held_file {
+	UT_hash_handle hh;
+	bool seen; /* in the present look */
+	int fd; /* -1: it could not be opened, which need not be tried again */
+	char path[32]; /* through fd */
+	char key[48]; /* device and inode as in /proc/PID/maps; the path there changes on deletion */
+};
+
+/* A line of /proc/PID/maps. */
+struct mapped_file {
+	char range[40]; /* "7f0012-7f0034" */
+	unsigned long long inode;
+	char key[48];
+	const char *path;
+};
+
+/* False if the line is of no file with code in it. line is changed. */
+static bool parse_line(char *line, struct mapped_file *ret)
+{
+	char perms[5], device[24];
+	int at_path = 0;
+
+	line[strcspn(line, "\n")] = 0;
+	if (sscanf(line, "%39s %4s %*s %23s %llu %n", ret->range, perms, device, &ret->inode,
+		   &at_path) != 4 ||
+	    perms[2] != 'x' || !ret->inode || !at_path || line[at_path] != '/')
+		return false;
+	snprintf(ret->key, sizeof(ret->key), "%s %llu", device, ret->inode);
+	ret->path = line + at_path;
+	return true;
+}
+
+static int open_read(const char *path)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/*
+ * By the kernel's link to what is mapped, which needs privileges; as the program itself; or by its
+ * path as the process sees it, unless that is gone.
+ */
+static int open_mapped(pid_t pid, const struct mapped_file *m)
+{
+	size_t len = strlen(m->path), deleted = strlen(DELETED);
+	char path[PATH_MAX];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%s", (int)pid, m->range);
+	fd = open_read(path);
+	if (fd >= 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	if (!stat(path, &st) && st.st_ino == m->inode)
+		return open_read(path);
+	if ((len > deleted && !strcmp(m->path + len - deleted, DELETED)) ||
+	    snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, m->path) >= PATH_MAX)
+		return -1;
+	return open_read(path);
+}
+
+static void hold(struct held_files *held, pid_t pid, const struct mapped_file *m)
+{
+	struct held_file *f;
+
+	HASH_FIND_STR(held->all, m->key, f);
+	if (!f) {
+		f = xcalloc(1, sizeof(*f));
+		memcpy(f->key, m->key, sizeof(f->key));
+		f->fd = open_mapped(pid, m);
+		snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d", f->fd);
+		HASH_ADD_STR(held->all, key, f);
+	}
+	f->seen = true;
+}
+
+static void drop(struct held_files *held, struct held_file *f)
+{
+	HASH_DEL(held->all, f);
+	if (f->fd >= 0)
+		close(f->fd);
+	free(f);
+}
+
+/* Whether the process has any code at all: one that has ended has not. */
+static bool look(struct held_files *held, pid_t pid)
+{
+	char path[64], *line = NULL;
+	struct mapped_file m;
+	bool any = false;
+	size_t alloc = 0;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	maps = fopen(path, "re");
+	while (maps && getline(&line, &alloc, maps) > 0) {
+		if (!parse_line(line, &m))
+			continue;
+		hold(held, pid, &m);
+		any = true;
+	}
+	free(line);
+	if (maps)
+		fclose(maps);
+	return any;
+}
+
+uint64_t held_look(struct held_files *held, pid_t pid, uint64_t now_ns)
+{
+	struct held_file *f, *next;
+	bool any;
+
+	if (now_ns < held->next_ns)
+		return held->next_ns;
+	any = look(held, pid);
+	HASH_ITER(hh, held->all, f, next) {
+		if (any && !f->seen)
+			drop(held, f);
+		else
+			f->seen = false;
+	}
+	held->pause_ns = held->pause_ns ? 2 * held->pause_ns : FIRST_PAUSE_NS;
+	if (held->pause_ns > LAST_PAUSE_NS)
+		held->pause_ns = LAST_PAUSE_NS;
+	held->next_ns = now_ns + held->pause_ns;
+	return held->next_ns;
+}
+
+size_t held_paths(const struct held_files *held, const char ***ret)
+{
+	const char **paths = xcalloc(HASH_COUNT(held->all) + 1, sizeof(*paths));
+	struct held_file *f, *next;
+	size_t nr = 0;
+
+	HASH_ITER(hh, held->all, f, next) {
+		if (f->fd >= 0)
+			paths[nr++] = f->path;
+	}
+	*ret = paths;
+	return nr;
+}
+
+void held_release(struct held_files *held)
+{
+	struct held_file *f, *next;
+
+	HASH_ITER(hh, held->all, f, next)
+		drop(held, f);
+	memset(held, 0, sizeof(*held));
+}
