@@ -281,11 +281,12 @@ static double found(size_t n, double sd, uint64_t seed)
 
 static void test_leaks(void **unused)
 {
+	enum { NR_WANTED = 4 };
 	static const double sds[] = {0, 0.02, 0.05, 0.10, 0.20};
 	static const struct {
 		size_t n;
 		double at_least[5]; /* percent, by sd */
-	} wanted[] = {
+	} wanted[NR_WANTED] = {
 		{6, {100, 0, 0, 0, 0}},
 		{20, {100, 95, 10, 0, 0}},
 		{50, {100, 99, 98, 90, 30}},
@@ -294,10 +295,12 @@ static void test_leaks(void **unused)
 
 	(void)unused;
 	print_message("%u leaks of 1 %% of the level an interval: percent found\n", LEAKS);
-	for (size_t k = 0; k < sizeof(wanted) / sizeof(wanted[0]); k++) {
-		print_message("  %zu snapshots, seed %zu:", wanted[k].n, k + 1);
+	for (size_t j = 0; j < rounds() * NR_WANTED; j++) {
+		size_t k = j % NR_WANTED, seed = 1 + k + 1000 * (j / NR_WANTED);
+
+		print_message("  %zu snapshots, seed %zu:", wanted[k].n, seed);
 		for (size_t i = 0; i < sizeof(sds) / sizeof(sds[0]); i++) {
-			double percent = found(wanted[k].n, sds[i], k + 1);
+			double percent = found(wanted[k].n, sds[i], seed);
 
 			print_message(" %.1f (noise %.0f %%)", percent, 100 * sds[i]);
 			assert_true(percent >= wanted[k].at_least[i]);
