@@ -292,21 +292,6 @@ void trend_next_step(const struct trend *t, const struct trend_row *row, double 
 	*ret_at_s = next_s > now_s ? next_s : now_s; /* overdue: any moment */
 }
 
-/* When a line from now on gets to the limit. */
-static struct trend_forecast line_reaches(const struct trend *t, double slope, double limit)
-{
-	double now_s = t->at_s[t->nr_samples - 1],
-	       now = t->work->series->samples[t->nr_samples - 1].bytes;
-	struct trend_forecast f = {false, 0};
-
-	if (now >= limit) {
-		f = (struct trend_forecast){true, now_s};
-	} else if (slope > 0 && (limit - now) / slope < FORESEEN_S) {
-		f = (struct trend_forecast){true, now_s + (limit - now) / slope};
-	}
-	return f;
-}
-
 /*
  * How fast the rest of a row grows, which is not the buffer: what the row gained in the samples less
  * what the buffer's steps gained it. What is next to nothing beside the buffer is nothing.
@@ -321,30 +306,71 @@ static double rest_slope(const struct trend *t, const struct trend_row *row)
 	return rest > REST_SHARE * by_steps ? rest / (t->at_s[last] - t->at_s[0]) : 0;
 }
 
-/* When one row does, whose buffer goes up in steps while the rest of it grows in a line. */
-static struct trend_forecast stairs_reach(const struct trend *t, const struct trend_row *row,
-					  double limit)
+/* A buffer that goes on up its staircase. */
+struct climber {
+	double size, factor;
+	double next_s, level_s; /* when its next step is due, and how long the level there lasts */
+};
+
+static struct climber climber_of(const struct trend *t, const struct trend_row *row)
 {
 	const struct trend_stairs *stairs = &row->view.stairs;
-	double now_s = t->at_s[t->nr_samples - 1], slope = rest_slope(t, row);
-	double others, size, at_s, level = stairs->last_s - stairs->before_s, before;
+	struct climber c = {.size = stairs->size, .factor = stairs->factor};
+	double size;
 
-	trend_next_step(t, row, &size, &at_s);
-	before = size / stairs->factor;
-	others = (double)t->work->series->samples[t->nr_samples - 1].bytes - before;
-	if (others + before >= limit)
-		return (struct trend_forecast){true, now_s};
-	level *= stairs->factor; /* that the present one lasts */
-	while (others + size + slope * (at_s - now_s) < limit && at_s < FORESEEN_S) {
-		before = size;
-		level *= stairs->factor;
-		at_s += level;
-		size *= stairs->factor;
+	trend_next_step(t, row, &size, &c.next_s);
+	c.level_s = (stairs->last_s - stairs->before_s) * c.factor * c.factor;
+	return c;
+}
+
+static struct climber *first_to_step(struct climber *climbers, size_t nr)
+{
+	struct climber *first = NULL;
+
+	for (size_t i = 0; i < nr; i++)
+		if (!first || climbers[i].next_s < first->next_s)
+			first = &climbers[i];
+	return first;
+}
+
+/*
+ * When the whole process gets to the limit, if these rows, which grow, go on and nothing else does:
+ * lines all the time, and buffers in steps. Each step multiplies a buffer, so they are few.
+ */
+static struct trend_forecast reaches(const struct trend *t, const struct trend_row *rows, size_t nr,
+				     double limit)
+{
+	double bytes = (double)t->work->series->samples[t->nr_samples - 1].bytes, slope = 0;
+	double now_s = t->at_s[t->nr_samples - 1], at_s = now_s;
+	struct climber *climbers = xcalloc(nr + 1, sizeof(*climbers)), *next;
+	size_t nr_climbers = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		if (!trend_row_grows(t, &rows[i]))
+			continue;
+		if (rows[i].belief.shape == TREND_DOUBLING) {
+			climbers[nr_climbers++] = climber_of(t, &rows[i]);
+			slope += rest_slope(t, &rows[i]);
+		} else {
+			slope += fmax(0, rows[i].view.slope);
+		}
 	}
-	/* the rest may get there while the buffer is on its last level */
-	if (others + before + slope * (at_s - now_s) > limit)
-		at_s = now_s + fmax(0, limit - others - before) / slope;
-	return (struct trend_forecast){at_s < FORESEEN_S, at_s};
+	while (bytes < limit && at_s - now_s < FORESEEN_S) {
+		double line_s = slope > 0 ? at_s + (limit - bytes) / slope : INFINITY;
+
+		next = first_to_step(climbers, nr_climbers);
+		if (!next || next->next_s > line_s) {
+			at_s = line_s;
+			break;
+		}
+		bytes += slope * (next->next_s - at_s) + next->size * (next->factor - 1);
+		at_s = next->next_s;
+		next->size *= next->factor;
+		next->next_s += next->level_s;
+		next->level_s *= next->factor;
+	}
+	free(climbers);
+	return (struct trend_forecast){at_s - now_s < FORESEEN_S, at_s};
 }
 
 static void forecast(struct trend *t, double limit)
@@ -354,21 +380,12 @@ static void forecast(struct trend *t, double limit)
 
 		if (!trend_row_grows(t, row))
 			continue;
-		t->slope += row->view.slope > 0 ? row->view.slope : 0;
+		t->slope += fmax(0, row->view.slope);
 		if (limit > 0)
-			row->limit = row->belief.shape == TREND_DOUBLING
-					     ? stairs_reach(t, row, limit)
-					     : line_reaches(t, row->view.slope, limit);
+			row->limit = reaches(t, row, 1, limit);
 	}
 	if (limit > 0)
-		t->limit = line_reaches(t, t->slope, limit);
-	/* a staircase may get there before the line of all does */
-	for (size_t i = 0; i < t->nr_rows; i++) {
-		const struct trend_forecast *f = &t->rows[i].limit;
-
-		if (f->reached && (!t->limit.reached || f->at_s < t->limit.at_s))
-			t->limit = *f;
-	}
+		t->limit = reaches(t, t->rows, t->nr_rows, limit);
 }
 
 /* ---- judgement --------------------------------------------------------------------------- */

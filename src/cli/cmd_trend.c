@@ -75,17 +75,15 @@ static struct trend_limit find_limit(const struct trend_options *o, const struct
 {
 	bool running = !o->limit_bytes && is_running(s);
 	uint64_t cgroup = cgroup_limit(running ? (pid_t)s->pid : 0);
-	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 
 	if (o->limit_bytes)
 		return (struct trend_limit){o->limit_bytes, "--limit"};
-	if (cgroup != UINT64_MAX)
+	/* a cgroup may be given more than there is */
+	if (cgroup < machine)
 		return (struct trend_limit){cgroup, running ? "the limit of its cgroup"
 							    : "the limit of this cgroup"};
-	if (pages > 0 && page > 0)
-		return (struct trend_limit){(uint64_t)pages * (uint64_t)page, "all memory of this "
-									      "machine"};
-	return (struct trend_limit){0, NULL};
+	return (struct trend_limit){machine, "all memory of this machine"};
 }
 
 /* ---- the report -------------------------------------------------------------------------- */

@@ -87,9 +87,10 @@ static bool has_word(const char *list, const char *word)
  * Where the hierarchy that limits memory is mounted; false if nowhere. *ret_root is the cgroup
  * that the mount shows at its top (a container sees a part of the tree only).
  */
-static bool find_mount(bool v2, char ret_mount[PATH_MAX], char ret_root[PATH_MAX])
+static bool find_mount(const char *mountinfo, bool v2, char ret_mount[PATH_MAX],
+		       char ret_root[PATH_MAX])
 {
-	FILE *f = fopen("/proc/self/mountinfo", "re");
+	FILE *f = fopen(mountinfo, "re");
 	char *line = NULL;
 	size_t size = 0;
 	bool found = false;
@@ -115,7 +116,7 @@ static bool find_mount(bool v2, char ret_mount[PATH_MAX], char ret_root[PATH_MAX
 }
 
 /* Room under the limits of the cgroup named in a line of /proc/PID/cgroup; UINT64_MAX: no limit. */
-static uint64_t room_of_line(char *line, bool still)
+static uint64_t room_of_line(const char *mountinfo, char *line, bool still)
 {
 	char mount[PATH_MAX], root[PATH_MAX];
 	char *names = strchr(line, ':');
@@ -129,7 +130,7 @@ static uint64_t room_of_line(char *line, bool still)
 	names++;
 	v2 = !*names;
 	cgroup[strcspn(cgroup, "\n")] = 0;
-	if ((!v2 && !has_word(names, "memory")) || !find_mount(v2, mount, root))
+	if ((!v2 && !has_word(names, "memory")) || !find_mount(mountinfo, v2, mount, root))
 		return UINT64_MAX;
 	len = strcmp(root, "/") ? strlen(root) : 0;
 	if (len && !strncmp(cgroup, root, len))
@@ -137,18 +138,15 @@ static uint64_t room_of_line(char *line, bool still)
 	return room_along(mount, strcmp(cgroup, "/") ? cgroup : "", v2, still);
 }
 
-static uint64_t least_room(pid_t pid, bool still)
+uint64_t cgroup_least(const char *mountinfo, const char *cgroups, bool still)
 {
-	char path[64] = "/proc/self/cgroup", *line = NULL;
+	FILE *f = fopen(cgroups, "re");
 	uint64_t least = UINT64_MAX;
+	char *line = NULL;
 	size_t size = 0;
-	FILE *f;
 
-	if (pid)
-		snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-	f = fopen(path, "re");
 	while (f && getline(&line, &size, f) > 0) {
-		uint64_t room = room_of_line(line, still);
+		uint64_t room = room_of_line(mountinfo, line, still);
 
 		if (room < least)
 			least = room;
@@ -159,12 +157,21 @@ static uint64_t least_room(pid_t pid, bool still)
 	return least;
 }
 
+static uint64_t least_of(pid_t pid, bool still)
+{
+	char path[64] = "/proc/self/cgroup";
+
+	if (pid)
+		snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	return cgroup_least("/proc/self/mountinfo", path, still);
+}
+
 uint64_t cgroup_room(pid_t pid)
 {
-	return least_room(pid, true);
+	return least_of(pid, true);
 }
 
 uint64_t cgroup_limit(pid_t pid)
 {
-	return least_room(pid, false);
+	return least_of(pid, false);
 }

@@ -5,6 +5,7 @@
 #ifndef HEAPSTORY_STORE_CGROUP_H
 #define HEAPSTORY_STORE_CGROUP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -14,5 +15,8 @@
  */
 uint64_t cgroup_room(pid_t pid);
 uint64_t cgroup_limit(pid_t pid);
+
+/* Either (still: the room) of the cgroups and mounts that files like those in /proc/PID/ name. */
+uint64_t cgroup_least(const char *mountinfo, const char *cgroups, bool still);
 
 #endif

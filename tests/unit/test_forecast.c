@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_forecast.c - when a made-up program reaches a limit, by the forecast of its first 200 seconds
+ * and by its own rule: a buffer that is filled evenly and doubles, other blocks of the function that
+ * owns it, blocks of another function that grow in a line, and what stays as it is.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/filter.h"
+#include "analysis/names.h"
+#include "analysis/series.h"
+#include "analysis/snapshot.h"
+#include "analysis/trend.h"
+#include "tests/unit/fake_heap.h"
+#include "util/alloc.h"
+
+#define SAMPLES	   20u
+#define INTERVAL_S 10u
+#define NOW_S	   ((double)(SAMPLES * INTERVAL_S))
+
+enum { OWNER = 3, OTHER = 9, STILL = 15 }; /* stacks, in f1, f3 and f5 */
+
+/* Bytes a second, and bytes that stay. */
+struct program {
+	double fill, rest, line, still;
+};
+
+/* The size of a buffer that holds so much. */
+static double room_for(double used)
+{
+	return used > 0 ? 64 * exp2(fmax(0, ceil(log2(used / 64)))) : 0;
+}
+
+static double bytes_at(const struct program *p, double s)
+{
+	return room_for(p->fill * s) + (p->rest + p->line) * s + p->still;
+}
+
+/* By the program's own rule; line: whether the other function goes on after now. */
+static double reached_at(struct program p, double limit, bool line)
+{
+	double s = NOW_S;
+
+	if (!line) {
+		p.still += p.line * NOW_S;
+		p.line = 0;
+	}
+	while (bytes_at(&p, s) < limit)
+		s += 0.01;
+	return s;
+}
+
+/* ---- what trend makes of it -------------------------------------------------------------- */
+
+struct seen {
+	struct series series;
+	struct snapshot *latest;
+	struct names *names, *own;
+	struct trend trend;
+};
+
+static struct snapshot *snapshot_at(const struct program *p, double s)
+{
+	const double sizes[] = {room_for(p->fill * s), p->rest * s, p->line * s, p->still};
+	const uint32_t stacks[] = {OWNER, OWNER + 1, OTHER, STILL};
+	struct fake_heap heap;
+	struct snapshot *snapshot;
+
+	fake_heap_init(&heap, 5);
+	for (size_t i = 0; i < 4; i++) {
+		size_t b = fake_heap_add(&heap, (uint64_t)sizes[i], stacks[i], 1);
+
+		heap.blocks[b].nr_steps = !i && p->fill > 0;
+	}
+	heap.now_ms = (uint64_t)(s * 1000);
+	snapshot = fake_heap_snapshot(&heap, 0);
+	fake_heap_release(&heap);
+	return snapshot;
+}
+
+/* The snapshot's one lineage has every step of the buffer. */
+static void tell_steps(const struct program *p, struct snapshot *s)
+{
+	struct snap_lineage *l = &s->lineages[0];
+	uint32_t stack = s->steps[0].stack, nr = 0;
+
+	assert_int_equal(s->nr_lineages, 1);
+	free(s->steps);
+	s->steps = xcalloc(64, sizeof(*s->steps));
+	for (double size = 64; size < room_for(p->fill * NOW_S); size *= 2)
+		s->steps[nr++] = (struct snap_step){(uint64_t)(2 * size),
+						    (uint64_t)(1000 * size / p->fill), stack};
+	l->born_size = 64;
+	l->first_step = 0;
+	l->nr_steps = l->nr_kept = l->nr_first = nr;
+	s->nr_steps = nr;
+}
+
+static void see(struct seen *seen, const struct program *p, double limit, bool lineage)
+{
+	static const struct filter filter;
+	struct group_options options = {.by = GROUP_FUNCTION, .now_ms = (uint64_t)(NOW_S * 1000)};
+	struct series_map map;
+
+	series_init(&seen->series);
+	for (unsigned int i = 1; i <= SAMPLES; i++) {
+		seen->latest = snapshot_at(p, i * INTERVAL_S);
+		series_add(&seen->series, seen->latest);
+		if (i < SAMPLES)
+			snapshot_free(seen->latest);
+	}
+	series_describe(&seen->series, seen->latest);
+	if (p->fill > 0)
+		tell_steps(p, seen->latest);
+	seen->names = names_new(seen->series.all, fake_heap_lookup, NULL);
+	seen->own = names_new(seen->latest, fake_heap_lookup, NULL);
+	trend_init(&seen->trend, &seen->series, seen->names, &filter, &options);
+	trend_add_series(&seen->trend);
+	if (lineage) {
+		series_map_init(&map, &seen->series, seen->latest);
+		trend_add_latest(&seen->trend, seen->latest, seen->own, &map);
+		series_map_release(&map);
+	}
+	trend_finish(&seen->trend, (uint64_t)limit);
+}
+
+static void seen_release(struct seen *seen)
+{
+	trend_release(&seen->trend);
+	names_free(seen->names);
+	names_free(seen->own);
+	snapshot_free(seen->latest);
+	series_release(&seen->series);
+}
+
+static const struct trend_row *row_of(const struct seen *seen, const char *key)
+{
+	for (size_t i = 0; i < seen->trend.nr_rows; i++)
+		if (!strcmp(grouping_get(seen->trend.grouping, seen->trend.rows[i].group)->key, key))
+			return &seen->trend.rows[i];
+	fail_msg("no row %s", key);
+	return NULL;
+}
+
+/* Within 2 % of what there is to wait, or as far as samples tell when steps were. */
+static void assert_foreseen(const struct trend_forecast *f, double at_s, bool lineage)
+{
+	double slack = lineage ? 0.02 * (at_s - NOW_S) + 0.1 : 4 * INTERVAL_S;
+
+	assert_true(f->reached);
+	if (fabs(f->at_s - at_s) > slack)
+		fail_msg("reached at %.1f s, foreseen for %.1f s", at_s, f->at_s);
+}
+
+/* ---- tests ------------------------------------------------------------------------------- */
+
+static void test_line(void **state)
+{
+	const struct program p = {0, 0, 500, 10000};
+	struct seen seen;
+
+	(void)state;
+	see(&seen, &p, 1e6, true);
+	assert_int_equal(row_of(&seen, "f3")->belief.shape, TREND_LINEAR);
+	assert_foreseen(&seen.trend.limit, reached_at(p, 1e6, true), true);
+	assert_foreseen(&row_of(&seen, "f3")->limit, reached_at(p, 1e6, true), true);
+	assert_true(fabs(seen.trend.slope - 500) < 1);
+	seen_release(&seen);
+}
+
+/* The next step, and the one after that, from the buffer's lineage and from samples alone. */
+static void test_buffer(void **state)
+{
+	const struct program p = {1000, 0, 0, 10000};
+
+	(void)state;
+	for (int lineage = 0; lineage < 2; lineage++) {
+		for (double limit = 3e5; limit < 5e6; limit *= 1.7) {
+			const struct trend_row *row;
+			struct seen seen;
+			double size, at_s;
+
+			see(&seen, &p, limit, lineage);
+			row = row_of(&seen, "f1");
+			assert_int_equal(row->belief.shape, TREND_DOUBLING);
+			trend_next_step(&seen.trend, row, &size, &at_s);
+			assert_true(fabs(size / (2 * room_for(1000 * NOW_S)) - 1) < 0.06);
+			assert_true(fabs(at_s - room_for(1000 * NOW_S) / 1000) < (lineage ? 0.1 : 20));
+			if (lineage || limit < 1e6) /* further on, errors add up */
+				assert_foreseen(&row->limit, reached_at(p, limit, true), lineage);
+			assert_true(fabs(seen.trend.limit.at_s - row->limit.at_s) < 1e-9);
+			seen_release(&seen);
+		}
+	}
+}
+
+/* A buffer and other blocks of the same function: the limit is met by a step, or on a level. */
+static void test_mixed_group(void **state)
+{
+	static const double rests[] = {100, 300, 800};
+	size_t on_level = 0, by_step = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		for (double limit = 4.5e5; limit < 8e6; limit *= 1.3) {
+			const struct program p = {1000, rests[i], 0, 10000};
+			double at_s = reached_at(p, limit, true);
+			const struct trend_row *row;
+			struct seen seen;
+
+			see(&seen, &p, limit, true);
+			row = row_of(&seen, "f1");
+			assert_int_equal(row->belief.shape, TREND_DOUBLING);
+			assert_true(row->view.stairs.size == room_for(1000 * NOW_S));
+			assert_foreseen(&row->limit, at_s, true);
+			assert_foreseen(&seen.trend.limit, at_s, true);
+			if (bytes_at(&p, at_s) - limit > 10 * rests[i])
+				by_step++;
+			else
+				on_level++;
+			seen_release(&seen);
+		}
+	}
+	assert_true(on_level > 3 && by_step > 3);
+}
+
+/* Each by itself, and all together, which is sooner. */
+static void test_two_groups(void **state)
+{
+	(void)state;
+	for (double limit = 4.5e5; limit < 8e6; limit *= 1.3) {
+		const struct program p = {1000, 0, 300, 10000};
+		struct program alone = p;
+		struct seen seen;
+
+		alone.still += room_for(p.fill * NOW_S);
+		alone.fill = 0;
+		see(&seen, &p, limit, true);
+		assert_foreseen(&row_of(&seen, "f1")->limit, reached_at(p, limit, false), true);
+		assert_foreseen(&row_of(&seen, "f3")->limit, reached_at(alone, limit, true), true);
+		assert_foreseen(&seen.trend.limit, reached_at(p, limit, true), true);
+		seen_release(&seen);
+	}
+}
+
+static void test_passed_and_never(void **state)
+{
+	const struct program p = {1000, 300, 0, 10000}, slow = {0, 0, 20, 10000};
+	struct seen seen;
+
+	(void)state;
+	see(&seen, &p, 2e5, true);
+	assert_true(seen.trend.limit.reached && seen.trend.limit.at_s == NOW_S);
+	seen_release(&seen);
+	see(&seen, &slow, 1e12, true);
+	assert_true(row_of(&seen, "f3")->belief.shape == TREND_LINEAR);
+	assert_false(seen.trend.limit.reached);
+	assert_false(row_of(&seen, "f3")->limit.reached);
+	seen_release(&seen);
+	see(&seen, &p, 0, true); /* no limit is known */
+	assert_false(seen.trend.limit.reached);
+	assert_true(seen.trend.slope > 0);
+	seen_release(&seen);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_line),	   cmocka_unit_test(test_buffer),
+		cmocka_unit_test(test_mixed_group), cmocka_unit_test(test_two_groups),
+		cmocka_unit_test(test_passed_and_never),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
