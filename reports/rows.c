@@ -150,6 +150,12 @@ static json_t *thread_value(const struct snapshot *s, uint32_t thread)
 	return thread ? json_integer(s->threads[thread].tid) : json_null();
 }
 
+static json_t *thread_name_value(const struct snapshot *s, uint32_t thread)
+{
+	return thread && *s->threads[thread].name ? report_string(s->threads[thread].name)
+						  : json_null();
+}
+
 json_t *rows_block(struct names *names, const struct snap_block *b)
 {
 	const struct snapshot *s = names_snapshot(names);
@@ -169,6 +175,7 @@ json_t *rows_block(struct names *names, const struct snap_block *b)
 	    json_real(s->taken_ms > b->birth_ms ? (double)(s->taken_ms - b->birth_ms) / 1000
 						: 0.0));
 	set(o, "kind", json_string(kind_name(kind_of(b))));
+	set(o, "thread_name", thread_name_value(s, b->thread));
 	set_stack(o, names, b->stack);
 	set(o, "lineage", rows_lineage(names, b));
 	return o;

@@ -109,6 +109,20 @@ void view_suspects(struct report *r, const json_t *suspects)
 
 /* ---- blocks ------------------------------------------------------------------------------ */
 
+/* Its number, and its name unless that is the program's, which all threads have at first. */
+static void print_thread(struct report *r, const json_t *row)
+{
+	const char *name = json_string_value(json_object_get(row, "thread_name"));
+	const char *program = json_string_value(json_object_get(r->target, "name"));
+
+	if (!json_is_integer(json_object_get(row, "thread")))
+		return;
+	fprintf(r->style.out, ", thread %" JSON_INTEGER_FORMAT,
+		json_integer_value(json_object_get(row, "thread")));
+	if (name && (!program || strncmp(name, program, strlen(name))))
+		fprintf(r->style.out, " (%s)", name);
+}
+
 void view_block(struct report *r, const json_t *row)
 {
 	const char *zone = json_string_value(json_object_get(row, "zone"));
@@ -132,9 +146,7 @@ void view_block(struct report *r, const json_t *row)
 		" usable; serial %" JSON_INTEGER_FORMAT ":%" JSON_INTEGER_FORMAT,
 		size, json_integer_value(json_object_get(row, "usable")), serial >> 48,
 		serial & ((INT64_C(1) << 48) - 1));
-	if (json_is_integer(json_object_get(row, "thread")))
-		fprintf(out, ", thread %" JSON_INTEGER_FORMAT,
-			json_integer_value(json_object_get(row, "thread")));
+	print_thread(r, row);
 	fputc('\n', out);
 	if (json_is_object(lineage))
 		text_lineage(r, lineage, json_object_get(row, "stack"), 4);

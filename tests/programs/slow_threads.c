@@ -5,7 +5,8 @@
  * Four threads, named worker-0 to worker-3, do 4000 jobs each from mark to mark. Thread n loses a
  * block of 56 bytes in every (n + 1) * 100th: 40, 20, 13 and 10, all in lose(). Scratch memory of
  * each job is freed by the next thread. In turn, one after the other, they put 250 lines of 40 bytes
- * each into one report, which realloc doubles: 40000 bytes at MARK 2, 80000 at MARK 3.
+ * each into one report, which realloc doubles: 40000 bytes at MARK 2, 80000 at MARK 3. At MARK 3
+ * worker-3 is called late-3.
  *
  * TRUTH grow 1 2 at=lose blocks=83 bytes=4648
  * TRUTH rate 2 3 count=16000 at=lose blocks=0.005 bytes=0.3
@@ -86,6 +87,8 @@ static void *work(void *arg)
 			}
 		}
 		in_turn(worker);
+		if (round && worker == 3)
+			pthread_setname_np(pthread_self(), "late-3");
 	}
 	pthread_barrier_wait(&start);
 	return NULL;

@@ -252,6 +252,73 @@ static void test_text_keeps_to_the_width(void **state)
 	made_release(&m);
 }
 
+/* The stack f0 <- f1 <- ... of nr frames as text; every fifth is a runtime's. Caller frees. */
+static char *stack_text(unsigned int nr, bool all_frames)
+{
+	struct report r = {.style = {.width = 80, .all_frames = all_frames}};
+	json_t *stack = json_array();
+	char *text = NULL;
+	size_t len;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "f%u", i);
+		json_array_append_new(stack, json_pack("{s:s,s:b,s:s,s:i}", "function", name,
+						       "runtime", i % 5 == 4, "file", "f.c",
+						       "line", i + 1));
+	}
+	r.style.out = open_memstream(&text, &len);
+	assert_non_null(r.style.out);
+	text_stack(&r, stack, NULL, 4);
+	fclose(r.style.out);
+	json_decref(stack);
+	return text;
+}
+
+/* The number of lines, and of that which tells what is left out (from 0; SIZE_MAX: none does). */
+static size_t lines_of(const char *text, size_t *ret_left_out, unsigned int *ret_more)
+{
+	size_t nr = 0;
+
+	*ret_left_out = SIZE_MAX;
+	for (; *text; text += strcspn(text, "\n") + 1, nr++)
+		if (sscanf(text, "    ... %u more; --all-frames shows them", ret_more) == 1)
+			*ret_left_out = nr;
+	return nr;
+}
+
+/* The middle of a deep stack is left out, and the ends and the number of the others are shown. */
+static void test_deep_stacks(void **state)
+{
+	unsigned int more = 0;
+	size_t left_out;
+	char *text;
+
+	(void)state;
+	text = stack_text(41, false); /* 33 that are not the runtime's */
+	assert_int_equal(lines_of(text, &left_out, &more), 33);
+	assert_int_equal(left_out, SIZE_MAX);
+	free(text);
+	for (unsigned int nr = 45; nr < 4000; nr += 321) {
+		char innermost[] = "    f0  f.c:1\n", outermost[64];
+
+		text = stack_text(nr, false);
+		assert_int_equal(lines_of(text, &left_out, &more), 24 + 1 + 8);
+		assert_int_equal(left_out, 24);
+		assert_int_equal(more, nr - nr / 5 - 32);
+		assert_memory_equal(text, innermost, strlen(innermost));
+		snprintf(outermost, sizeof(outermost), "    f%u  f.c:%u\n", nr - 1 - !(nr % 5),
+			 nr - !(nr % 5));
+		assert_string_equal(text + strlen(text) - strlen(outermost), outermost);
+		free(text);
+		text = stack_text(nr, true);
+		assert_int_equal(lines_of(text, &left_out, &more), nr);
+		assert_int_equal(left_out, SIZE_MAX);
+		free(text);
+	}
+}
+
 static void test_elided(void **state)
 {
 	static const struct {
@@ -301,7 +368,7 @@ int main(void)
 		cmocka_unit_test(test_strings_that_are_no_utf8),
 		cmocka_unit_test(test_whole_json),
 		cmocka_unit_test(test_text_keeps_to_the_width),
-		cmocka_unit_test(test_elided),
+		cmocka_unit_test(test_deep_stacks), cmocka_unit_test(test_elided),
 		cmocka_unit_test(test_numbers_for_people),
 	};
 
