@@ -141,6 +141,8 @@ static int take_process(struct build *b)
 	s->taken_ms = b->image->taken_ms;
 	s->number = b->image->control.nr_snapshots + !b->image->alive;
 	s->state = h->state;
+	if (b->image->alive && s->state == HS_STATE_EXECED)
+		s->state = HS_STATE_RECORDING; /* an exec was tried at that moment */
 	s->peak_bytes = not_negative(h->peak_bytes);
 	s->peak_count = not_negative(h->peak_count);
 	s->peak_ms = h->peak_ms;

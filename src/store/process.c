@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* Reads a small file whole, with a 0 behind it; bytes read, or -1. */
@@ -105,6 +107,32 @@ bool process_halted(pid_t pid)
 	}
 	closedir(dir);
 	return halted;
+}
+
+bool process_maps_file(pid_t pid, int fd)
+{
+	char path[64], *line = NULL;
+	bool found = false;
+	size_t size = 0;
+	struct stat st;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	if (fstat(fd, &st) || !(maps = fopen(path, "re")))
+		return false;
+	while (!found && getline(&line, &size, maps) > 0) {
+		unsigned long long offset, inode;
+		unsigned int major, minor;
+
+		/* overlayfs and btrfs show another device there: then the name has to do */
+		found = sscanf(line, "%*x-%*x %*s %llx %x:%x %llu", &offset, &major, &minor,
+			       &inode) == 4 &&
+			inode == st.st_ino &&
+			(makedev(major, minor) == st.st_dev || strstr(line, "store"));
+	}
+	free(line);
+	fclose(maps);
+	return found;
 }
 
 bool process_boot_id(uint8_t ret[static 16])

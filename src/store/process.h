@@ -25,6 +25,11 @@ bool process_runs(pid_t pid, uint64_t start_ticks);
 bool process_thread_halted(pid_t pid, pid_t tid);
 /* Whether all threads are stopped or gone. */
 bool process_halted(pid_t pid);
+/*
+ * Whether the process has the file mapped that is open as fd; false also where its maps may not be
+ * read.
+ */
+bool process_maps_file(pid_t pid, int fd);
 /* The kernel's boot id, 16 bytes. False if it cannot be read. */
 bool process_boot_id(uint8_t ret[static 16]);
 /* Path of the executable, without " (deleted)"; false if it may not be read. */

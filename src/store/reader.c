@@ -652,16 +652,6 @@ static void name_threads(struct store_image *image)
 	}
 }
 
-static bool header_alive(const struct hs_header *h)
-{
-	uint8_t boot_id[16];
-
-	if (h->state != HS_STATE_RECORDING && h->state != HS_STATE_STOPPED)
-		return false;
-	return process_boot_id(boot_id) && !memcmp(boot_id, h->boot_id, sizeof(boot_id)) &&
-	       process_runs((pid_t)h->pid, h->start_ticks);
-}
-
 static int image_open(const char *path, struct store_image *ret, bool *ret_writable,
 		      struct hs_error *err)
 {
@@ -681,7 +671,7 @@ static int image_open(const char *path, struct store_image *ret, bool *ret_writa
 		res = hs_error_set(err, HS_E_STATE, "no program has begun to record into '%s'",
 				   path);
 	if (!res)
-		ret->alive = header_alive(&ret->header);
+		ret->alive = store_image_runs(&ret->header, ret->fd);
 	return res;
 }
 

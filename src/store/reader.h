@@ -97,6 +97,10 @@ struct store_summary {
 };
 int store_summary(const char *path, struct store_summary *ret, struct hs_error *err);
 
+/* Its process_runs and alive, by a header; fd is open for the store. */
+bool store_process_runs(const struct hs_header *h);
+bool store_image_runs(const struct hs_header *h, int fd);
+
 /*
  * Switches the mode of a running program; live -> off becomes HS_MODE_DRAIN, which the tracer
  * itself ends. -HS_E_STATE if it has gone or does not record any more.

@@ -86,12 +86,20 @@ static void add_untold(int fd, const struct hs_header *h, struct store_summary *
 	}
 }
 
-static bool runs(const struct hs_header *h)
+bool store_process_runs(const struct hs_header *h)
 {
 	uint8_t boot_id[16];
 
 	return process_boot_id(boot_id) && !memcmp(boot_id, h->boot_id, sizeof(boot_id)) &&
 	       process_runs((pid_t)h->pid, h->start_ticks);
+}
+
+/* The state says HS_STATE_EXECED from before an exec on, which may fail: then all goes on. */
+bool store_image_runs(const struct hs_header *h, int fd)
+{
+	if (h->state == HS_STATE_NEW || !store_process_runs(h))
+		return false;
+	return h->state != HS_STATE_EXECED || process_maps_file((pid_t)h->pid, fd);
 }
 
 int store_summary(const char *path, struct store_summary *ret, struct hs_error *err)
@@ -119,11 +127,10 @@ int store_summary(const char *path, struct store_summary *ret, struct hs_error *
 			.since_ms = c.mode_since_ms,
 			.nr_snapshots = c.nr_snapshots,
 			.supervisor = c.supervisor,
-			.process_runs = runs(&h),
+			.process_runs = store_process_runs(&h),
+			.alive = store_image_runs(&h, fd),
 		};
 		memcpy(ret->comm, h.comm, sizeof(ret->comm) - 1);
-		ret->alive = ret->process_runs &&
-			     (h.state == HS_STATE_RECORDING || h.state == HS_STATE_STOPPED);
 		if (ret->alive && monotonic_ns() > h.start_ns)
 			ret->now_ms = (monotonic_ns() - h.start_ns) / 1000000;
 		add_untold(fd, &h, ret);
@@ -175,7 +182,7 @@ int store_mode_set(const char *path, enum hs_mode mode, struct hs_error *err)
 	if (fd < 0)
 		return hs_error_system(err, "open", path);
 	res = read_parts(fd, path, &h, &c, err);
-	if (!res && !runs(&h))
+	if (!res && !store_image_runs(&h, fd))
 		res = hs_error_set(err, HS_E_STATE, "the program of '%s' does not run any more",
 				   path);
 	if (!res && h.state == HS_STATE_STOPPED)

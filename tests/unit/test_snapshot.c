@@ -218,11 +218,18 @@ static void test_store_states(void **state)
 	assert_int_equal(snapshot_open(store_path, &s, &err), -HS_E_STATE);
 	f->header->state = HS_STATE_STOPPED;
 	snapshot_free(snap_of(f));
-	/* The same process, going on as another program: this store is not written any more. */
+	/* The same process, going on as another program: it has another store mapped, if any. */
 	f->header->state = HS_STATE_EXECED;
-	fake_store_live(f, getpid());
+	fake_store_live(f, getppid());
 	s = snap_of(f);
 	assert_int_equal(s->source, SNAPSHOT_DEAD_STORE);
+	assert_int_equal(s->state, HS_STATE_EXECED);
+	snapshot_free(s);
+	/* It tries an exec, which may fail. */
+	fake_store_live(f, getpid());
+	s = snap_of(f);
+	assert_int_equal(s->source, SNAPSHOT_LIVE_STORE);
+	assert_int_equal(s->state, HS_STATE_RECORDING);
 	snapshot_free(s);
 	f->header->state = 17;
 	assert_int_equal(snapshot_open(store_path, &s, &err), -HS_E_FORMAT);
