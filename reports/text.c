@@ -305,8 +305,8 @@ static void end(struct report *r, size_t nr_left)
 	if (!r->nr_rows && r->view->empty)
 		fprintf(r->style.out, "%s\n", r->view->empty);
 	if (nr_left)
-		fprintf(r->style.out, "%s(%zu more; -n all shows them)%s\n", text_colour(r, "dim"),
-			nr_left, text_colour(r, "reset"));
+		fprintf(r->style.out, "%s(%zu more; -n all shows %s)%s\n", text_colour(r, "dim"),
+			nr_left, nr_left == 1 ? "it" : "them", text_colour(r, "reset"));
 	if (r->view->total_key && r->nr_rows)
 		print_cells(r, r->totals, r->view->total_key);
 }

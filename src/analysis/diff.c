@@ -97,11 +97,15 @@ static void add_to_stack(struct build *w, uint32_t side, uint32_t group, uint32_
 	add(side ? &s->after : &s->before, (int64_t)count, bytes);
 }
 
-/* The block of AFTER that says most about how the group grows. */
-static void note_grown(struct diff_row *row, const struct snap_block *b)
+/* Keeps the block of AFTER that says most about how the group grows. */
+static void note_grown(struct diff_row *row, const struct snap_block *b, bool between)
 {
-	if (b->lineage && (!row->grown.lineage || b->size > row->grown.size))
+	if (!b->lineage || (row->grown_between && !between))
+		return;
+	if (!row->grown.lineage || (between && !row->grown_between) || b->size > row->grown.size) {
 		row->grown = *b;
+		row->grown_between = between;
+	}
 }
 
 static bool passes(struct build *w, uint32_t side, const struct snap_block *b)
@@ -159,7 +163,7 @@ static void add_single(struct build *w, uint32_t side, const struct snap_block *
 	add_single_to(&row->sums, side, b->size);
 	add_to_stack(w, side, group, b->stack, 1, b->size);
 	if (side)
-		note_grown(row, b);
+		note_grown(row, b, true);
 }
 
 /* A block that went from one group to another by realloc. */
@@ -227,7 +231,7 @@ static void add_stayed(struct build *w)
 			sums = &row_of(w, group)->sums;
 			add_to_stack(w, 0, group, i, s->count, s->bytes);
 			add_to_stack(w, 1, group, s->after, s->count, s->bytes);
-			note_grown(row_of(w, group), &w->stayed_grown[i]);
+			note_grown(row_of(w, group), &w->stayed_grown[i], false);
 		}
 		add(&sums->before, (int64_t)s->count, s->bytes);
 		add(&sums->after, (int64_t)s->count, s->bytes);
@@ -262,7 +266,7 @@ static void add_both(struct build *w, const struct snap_block *b, const struct s
 		add_moved(w, from, to, b->size, a->size);
 	add_to_stack(w, 0, from, b->stack, 1, b->size);
 	add_to_stack(w, 1, to, a->stack, 1, a->size);
-	note_grown(row_of(w, to), a);
+	note_grown(row_of(w, to), a, a->size != b->size);
 }
 
 static void add_pair(void *context, const struct snap_block *before, const struct snap_block *after)

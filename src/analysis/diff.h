@@ -44,7 +44,12 @@ struct diff_row {
 	struct diff_sums sums;
 	uint32_t side, stack; /* the stack whose bytes changed most; 0: none */
 	uint32_t nr_stacks; /* 0 where the group says nothing of stacks */
-	struct snap_block grown; /* of AFTER: the largest ever resized; its lineage is 0: none */
+	/*
+	 * Of AFTER: the largest ever resized among those that were born or resized in between, else
+	 * among all; its lineage is 0: none.
+	 */
+	struct snap_block grown;
+	bool grown_between;
 	const struct taken_lineage *lineage; /* of that block; NULL: none */
 };
 

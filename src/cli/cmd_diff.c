@@ -2,6 +2,7 @@
 /*
  * cmd_diff.c - heapstory diff: what grew and what shrank between two snapshots.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,17 +76,28 @@ static int own(void *context, struct args *a)
 
 /* ---- the report -------------------------------------------------------------------------- */
 
+#define CLOCK_S 0.01 /* times of steps are of a coarse clock */
+
+/* Whether the latest step of a buffer lies between the two snapshots. */
+static bool is_between(const struct report *r, const json_t *step)
+{
+	double before = json_number_value(report_get(r->target, "before.taken_s"));
+	double after = json_number_value(report_get(r->target, "after.taken_s"));
+
+	return json_number_value(json_object_get(step, "s")) + CLOCK_S >= fmin(before, after);
+}
+
 /*
  * Whether the row's largest buffer that was ever resized says how the row grew: it was resized in
  * between, or it was born in between and is a tenth of the growth or more.
  */
-static bool lineage_matters(const json_t *row, const json_t *lineage)
+static bool lineage_matters(const struct report *r, const json_t *row, const json_t *lineage)
 {
 	const json_t *steps = json_object_get(lineage, "steps");
 	const json_t *latest = json_array_get(steps, json_array_size(steps) - 1);
 	json_int_t delta = json_integer_value(report_get(row, "bytes.delta"));
 
-	if (!json_is_object(lineage))
+	if (!json_is_object(lineage) || !is_between(r, latest))
 		return false;
 	return json_integer_value(report_get(row, "resized.count")) > 0 ||
 	       (delta > 0 && json_integer_value(json_object_get(latest, "size")) >= delta / 10);
@@ -99,7 +111,7 @@ static void beneath(struct report *r, const json_t *row, bool with_stack)
 
 	if (with_stack)
 		view_full_stack(r, row);
-	if (!lineage_matters(row, lineage))
+	if (!lineage_matters(r, row, lineage))
 		return;
 	if (nr > 1)
 		fprintf(r->style.out, "    of %" JSON_INTEGER_FORMAT " blocks, the largest that grew:\n",
@@ -358,7 +370,7 @@ const struct command cmd_diff = {
 	.name = "diff",
 	.summary = "what grew and what shrank between two snapshots",
 	.usage = "BEFORE AFTER [--by WHAT] [--per N [--unit NAME]] [options]",
-	.options = READ_HELP_BY
+	.options = READ_HELP_BY("class")
 	"  --per N              rates per operation, for N operations in between\n"
 	"  --unit NAME          what an operation is called\n"
 	"  --ignore FILE        leave out what its rules name: growth that is accepted\n"

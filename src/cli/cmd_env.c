@@ -68,7 +68,7 @@ static int run(int argc, char **argv)
 
 const struct command cmd_env = {
 	.name = "env",
-	.summary = "prints the environment that traces a program started by something else",
+	.summary = "print the environment that traces what something else starts",
 	.usage = "[-o DIR] [options] [[--] CMD]",
 	.options = "  -o DIR              output folder, made if need be; holds a link to the "
 		   "store\n"

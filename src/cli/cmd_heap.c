@@ -208,8 +208,7 @@ static int print_blocks(struct source *src, struct read_options *o, const char *
 	static const struct report_column columns[] = {
 		{"ADDRESS", "address", UNIT_TEXT, false}, {"SIZE", "size", UNIT_COUNT, false},
 		{"USABLE", "usable", UNIT_COUNT, false},  {"AGE", "age_s", UNIT_AGO, false},
-		{"CLASS", "class", UNIT_TEXT, false},	  {"ZONE", "zone", UNIT_TEXT, true},
-		{"SITE", "stack", UNIT_CHAIN, false},
+		{"ZONE", "zone", UNIT_TEXT, true},	  {"CLASS", "stack", UNIT_CLASS, false},
 	};
 	struct report_view view = {
 		.columns = columns,
@@ -309,7 +308,7 @@ const struct command cmd_heap = {
 	.name = "heap",
 	.summary = "live blocks by groups, or one by one",
 	.usage = "TARGET [--by WHAT] [--addresses PATTERN] [options]",
-	.options = READ_HELP_BY
+	.options = READ_HELP_BY("class")
 	"  --addresses PATTERN  list the blocks: 'all', '[1m+]', 'Visitor', '.*[-64]'\n"
 	"  --show-sizes         a row for each size of block\n"
 	"  --zones              a table for each zone\n"

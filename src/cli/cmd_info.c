@@ -78,6 +78,14 @@ static json_int_t number(const json_t *o, const char *name)
 	return json_integer_value(json_object_get(o, name));
 }
 
+/* "3 threads", "1 thread": the number of a member and its name; singular: without its s. */
+static void print_counted(FILE *out, const json_t *o, const char *name, const char *after)
+{
+	json_int_t nr = number(o, name);
+
+	fprintf(out, "%" JSON_INTEGER_FORMAT " %.*s%s", nr, (int)strlen(name) - (nr == 1), name, after);
+}
+
 static const char *text(const json_t *o, const char *name)
 {
 	const char *s = json_string_value(json_object_get(o, name));
@@ -97,20 +105,21 @@ static void print_text(const struct report_style *style, const json_t *target, c
 		text(target, "exe"), number(target, "generation"), text(totals, "arch"));
 	fprintf(out, "taken      %s, %s after the start of the program\n", text(target, "wall"),
 		text_moment(json_number_value(json_object_get(target, "taken_s")), moment) + 1);
-	fprintf(out, "live       %" JSON_INTEGER_FORMAT " blocks, %s; peak %s at %s\n",
-		number(totals, "count"), text_bytes((uint64_t)number(totals, "bytes"), live),
+	fprintf(out, "live       %" JSON_INTEGER_FORMAT " block%s, %s; peak %s at %s\n",
+		number(totals, "count"), number(totals, "count") == 1 ? "" : "s", text_bytes((uint64_t)number(totals, "bytes"), live),
 		text_bytes((uint64_t)number(totals, "peak_bytes"), peak),
 		text_moment(json_number_value(json_object_get(totals, "peak_s")), moment));
 	fprintf(out,
-		"ever       %" JSON_INTEGER_FORMAT " allocations, %" JSON_INTEGER_FORMAT " of them "
+		"ever       %" JSON_INTEGER_FORMAT " allocation%s, %" JSON_INTEGER_FORMAT " of them "
 		"temporary"
 		"\n",
-		number(totals, "allocations"), number(totals, "temporary"));
-	fprintf(out,
-		"holds      %" JSON_INTEGER_FORMAT " stacks of %" JSON_INTEGER_FORMAT
-		" frames, %" JSON_INTEGER_FORMAT " lineages, %" JSON_INTEGER_FORMAT " threads\n",
-		number(totals, "stacks"), number(totals, "frames"), number(totals, "lineages"),
-		number(totals, "threads"));
+		number(totals, "allocations"), number(totals, "allocations") == 1 ? "" : "s",
+		number(totals, "temporary"));
+	fprintf(out, "holds      ");
+	print_counted(out, totals, "stacks", " of ");
+	print_counted(out, totals, "frames", ", ");
+	print_counted(out, totals, "lineages", ", ");
+	print_counted(out, totals, "threads", "\n");
 	fprintf(out, "modules\n");
 	json_array_foreach(json_object_get(totals, "modules"), i, module)
 	{

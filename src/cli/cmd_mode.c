@@ -124,7 +124,7 @@ static int run(int argc, char **argv)
 
 const struct command cmd_mode = {
 	.name = "mode",
-	.summary = "switches a running program's mode",
+	.summary = "switch a running program's mode",
 	.usage = "TARGET off|live [--json]",
 	.options = "  --json           one JSON object\n",
 	.example = "heapstory mode redis-server off\n",

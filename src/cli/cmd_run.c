@@ -316,14 +316,14 @@ static int run(int argc, char **argv)
 
 const struct command cmd_run = {
 	.name = "run",
-	.summary = "starts a program traced and returns its status",
+	.summary = "start a program traced, and return its status",
 	.usage = "[-o DIR] [options] [--] CMD [ARG...]",
 	.options = "  -o DIR              output folder (heapstory.CMD.PID); is made, or exists\n"
 		   "                      and is empty\n"
 		   "  --every D           a snapshot each D: 500ms, 30s, 5m, 2h\n"
-		   "  --on-growth SIZE    a snapshot each time live bytes grew by SIZE\n"
-		   "  --keep SIZE         room for these snapshots; they are thinned out beyond "
-		   "it\n"
+		   "  --on-growth SIZE    a snapshot each time live bytes grew by SIZE (4k, 1m)\n"
+		   "  --keep SIZE         room for these snapshots (2g; 0: no limit); beyond it they\n"
+		   "                      are thinned out\n"
 		   "  --no-exit-snapshot  no exit.hs when the program has ended\n"
 		   "  --mode MODE         live (every live block), or off: dormant until\n"
 		   "                      'heapstory mode'\n"

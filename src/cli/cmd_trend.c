@@ -346,9 +346,10 @@ const struct command cmd_trend = {
 	.name = "trend",
 	.summary = "what grows over three or more snapshots, how fast, until when",
 	.usage = "SNAPSHOT...|DIR [--limit SIZE] [--by WHAT] [options]",
-	.options = READ_HELP_BY
+	.options = READ_HELP_BY("site")
 	"  --limit SIZE         forecast when this is reached (the cgroup's limit, else\n"
-	"                       all memory)\n" READ_HELP_ROWS READ_HELP_FILTERS READ_HELP_STACKS READ_HELP_JSON,
+	"                       all memory)\n" READ_HELP_ROWS READ_HELP_KIND READ_HELP_FILTERS
+		READ_HELP_STACKS READ_HELP_JSON,
 	.example = "heapstory run -o out --every 1m -- ./server\n"
 		   "heapstory trend out --limit 4g\n",
 	.run = run,

@@ -56,7 +56,7 @@ static void list_commands(void)
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	puts("\nTARGET is a pid, a program's name, a snapshot file, or the store of a process\n"
-	     "that is gone. 'heapstory COMMAND --help' tells more, 'heapstory help COMMAND' "
+	     "that is gone. 'heapstory COMMAND --help' tells more, 'heapstory help COMMAND'\n"
 	     "all.\n\n"
 	     "example:\n"
 	     "  heapstory run -o out -- ./server\n"

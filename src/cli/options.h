@@ -72,10 +72,9 @@ enum read_takes {
 	"  --all-frames         show frames of allocators and language runtimes too\n"       \
 	"  --raw-names          do not demangle names of functions\n"
 #define READ_HELP_ROWS "  -n N|all             rows to print (20)\n"
-#define READ_HELP_BY                                                                         \
+#define READ_HELP_BY(usual)                                                                  \
 	"  --by WHAT            group by class, site, stack, function, file, module,\n"    \
-	"                       zone, thread, size or age; where nothing is said\n"        \
-	"                       by class, trend by site\n"
+	"                       zone, thread, size or age (" usual ")\n"
 #define READ_HELP_KIND                                                                   \
 	"  --kind KIND          malloc (default), mapping (what the program itself\n"     \
 	"                       mapped) or all\n"

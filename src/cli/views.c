@@ -104,7 +104,8 @@ void view_suspects(struct report *r, const json_t *suspects)
 		free(chain);
 	}
 	if (nr > SHOWN_SUSPECTS)
-		fprintf(out, "(%zu more; --json has them)\n", nr - SHOWN_SUSPECTS);
+		fprintf(out, "(%zu more; --json has %s)\n", nr - SHOWN_SUSPECTS,
+			nr - SHOWN_SUSPECTS == 1 ? "it" : "them");
 }
 
 /* ---- blocks ------------------------------------------------------------------------------ */
