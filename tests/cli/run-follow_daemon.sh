@@ -29,4 +29,8 @@ heapstory run -o more --follow-children -- sh -c "$leave" - 3 pids more 2>more.e
 sed -E 's/[0-9]+ \(/PID (/g' more.err
 # shellcheck disable=SC2046 # words
 kill $(cat pids)
+# nobody looks after these: their stores stay where they were made
+for store in more/child.*/store.*; do
+	[ -L "$store" ] && rm -f "$(readlink "$store")"
+done
 finish
