@@ -9,7 +9,10 @@
  *   - the contents of the old block are found in the new one (contents.c), or
  *   - both were made by the same stack and the sizes fit, three times in a row with about the same
  *     ratio, each new block being the next old one: so it is with elements that are moved one by
- *     one, or hashed anew. The first two steps are kept in the nursery until the third comes.
+ *     one, or hashed anew. The first two steps are kept in the nursery until the third comes. The
+ *     first old block may be another stack's, as a table's first array often is, if nothing is
+ *     known of the new one's: of one that grows, it may be an element that was freed. Contents that
+ *     are equal later on say nothing of that step, only the ratios do.
  * Against it speaks a block of the same stack that is freed after a birth of that stack and is
  * not smaller: buffers that are replaced get smaller as often as larger, growing ones never. Then
  * births of this stack and magnitude are passed over for a while, twice as long each time.
@@ -179,10 +182,11 @@ static bool alike(uint64_t first, uint64_t second, uint64_t third)
 
 /*
  * Steps that are unsure if the block of `old` goes on in one of this size, for which nothing but
- * the sizes speaks: 1 if it is the first, 0 if it makes all of them sure, or NO_CHAIN.
+ * the sizes speaks: 0 if it makes all of them sure, or NO_CHAIN. *begins comes as whether a first
+ * one may be it, and goes as whether it is one, with which nothing that went before fits.
  */
 static uint16_t chain(const struct thread *t, const struct hs_record *old,
-		      const struct copy_nursling *from, uint64_t size, bool same_stack)
+		      const struct copy_nursling *from, uint64_t size, bool *begins)
 {
 	uint64_t old_size = old->size & HS_SIZE_MAX, before;
 	struct hs_record r = *old;
@@ -196,7 +200,8 @@ static uint16_t chain(const struct thread *t, const struct hs_record *old,
 	}
 	before = r.word & HS_RECORD_LINEAGE ? lineage_before(&r) : from ? from->born_size : 0;
 	if (!alike(before, old_size, size))
-		return same_stack ? 1 : NO_CHAIN;
+		return *begins ? 1 : NO_CHAIN;
+	*begins = false;
 	if (!steps && r.word & HS_RECORD_LINEAGE && lineage_head(&r)->nr_steps + 1 >= SURE_STEPS)
 		return 0;
 	return steps + 1 < SURE_STEPS ? (uint16_t)(steps + 1) : 0;
@@ -246,14 +251,19 @@ static bool judge(struct thread *t, struct copy_site *site, const struct hs_reco
 		  const struct hs_record *old, struct copy_link *link)
 {
 	uint64_t old_size = old->size & HS_SIZE_MAX, size = born->size & HS_SIZE_MAX;
+	bool same_stack = old->stack == born->stack;
 	bool fits = 4 * size >= 5 * old_size && size <= 3 * old_size;
 	struct copy_nursling *from = find_nursling(&t->copygrow, old->serial, old_size);
 
 	link->from = from;
 	link->unsure = 0;
+	link->foreign = false;
+	link->begins = from && from->foreign;
 	if (copied(&t->copygrow, site, born, old, fits))
 		return true;
-	link->unsure = fits ? chain(t, old, from, size, old->stack == born->stack) : NO_CHAIN;
+	link->begins = same_stack || !site->good;
+	link->unsure = fits ? chain(t, old, from, size, &link->begins) : NO_CHAIN;
+	link->foreign = link->begins ? !same_stack : from && from->foreign;
 	return link->unsure != NO_CHAIN;
 }
 
@@ -320,6 +330,10 @@ bool copygrow_heir(struct thread *t, uint32_t nr, struct copy_link *ret_link)
 			ret_link->heir = *born;
 			ret_link->shows = !ret_link->unsure && ((born->size & HS_SIZE_MAX) >= SHOWN ||
 								old->word & HS_RECORD_LINEAGE);
+			if (ret_link->begins && ret_link->foreign) {
+				drop_unmatched(c, i); /* may well be chance */
+				return true;
+			}
 			site->unmatched = 0;
 			site->good = true;
 			drop(c, i);
@@ -342,10 +356,11 @@ static void nurse_first(struct thread *t, const struct hs_record *old, const str
 		.born_stack = old->stack,
 		.birth = old->birth,
 		.unsure = link->unsure,
+		.foreign = link->foreign,
 	};
 }
 
-/* What went before a first unsure step is not known to be of this buffer. */
+/* What went before a step that begins a chain is not known to be of this buffer. */
 static void forget(struct thread *t, struct hs_record *old, struct copy_nursling *from)
 {
 	if (from) {
@@ -371,6 +386,7 @@ static void nurse(struct thread *t, const struct hs_record *r, const struct copy
 		.lineage = r->birth,
 		.is_long = !!(r->word & HS_RECORD_LONG),
 		.unsure = link->unsure,
+		.foreign = link->foreign,
 	};
 }
 
@@ -378,12 +394,12 @@ void copygrow_inherit(struct thread *t, struct hs_record *old, const struct copy
 {
 	struct copy_nursling *from = link->from;
 
-	if (!link->unsure)
-		t->slot->nr_inferred += 1u + (from ? from->unsure : 0);
-	if (link->unsure == 1) {
+	if (link->begins) {
 		forget(t, old, from);
 		from = NULL;
 	}
+	if (!link->unsure)
+		t->slot->nr_inferred += 1u + (from ? from->unsure : 0);
 	if (!link->shows && !from && !(old->word & HS_RECORD_LINEAGE)) {
 		nurse_first(t, old, link);
 		return;

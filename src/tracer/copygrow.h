@@ -54,7 +54,8 @@ struct copy_nursling {
 	uint32_t born_stack;
 	uint32_t birth;
 	uint32_t lineage;      /* 0: a step from born_size to what the block is */
-	uint16_t is_long;
+	bool is_long;
+	bool foreign;          /* the first unsure step is from a block of another stack */
 	uint16_t unsure;       /* so many of its latest steps are perhaps none */
 };
 
@@ -98,6 +99,8 @@ struct copy_link {
 	struct hs_record heir;      /* its record at birth; another thread may have freed it since */
 	struct copy_nursling *from; /* lineage of the old block, if it is in the nursery */
 	uint16_t unsure;            /* steps that are perhaps none, this one included */
+	bool begins;                /* what went before is not known to be of this buffer */
+	bool foreign;               /* as in the nursling */
 	bool shows;                 /* the lineage is to be in the heir's record, not the nursery */
 };
 

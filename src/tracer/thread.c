@@ -220,11 +220,9 @@ static struct thread *make(void)
  */
 static bool lists_begin(uint64_t *ret_mask)
 {
-	bool locked = sys_lock_masked(&threads.lock, LIST_WAIT_MS, ret_mask);
-
-	tracer_self = &busy; /* not before: a jump must not leave it so */
+	tracer_self = &busy;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	return locked;
+	return sys_lock_masked(&threads.lock, LIST_WAIT_MS, ret_mask);
 }
 
 /* tracer_self before the signals that have waited. */

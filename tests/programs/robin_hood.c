@@ -6,8 +6,7 @@
  * calloc, moves the entries and frees the old array. intern() keeps a copy of each name by strdup.
  * load_config() brings 10 names that are there for good, session() adds one and removes it again,
  * log_request() adds one in every fourth request and never removes it. 4000 requests from MARK 2 to
- * 3, 4000 more to MARK 4. From MARK 4 to 5 there are sessions only. The lineage begins with the first
- * array that rehash() made: between that of table_new() and it nothing is alike but the moment.
+ * 3, 4000 more to MARK 4. From MARK 4 to 5 there are sessions only.
  *
  * TRUTH live 1 at=table_new blocks=1 bytes=256
  * TRUTH grow 1 2 at=intern blocks=10 bytes=100
@@ -17,9 +16,9 @@
  * TRUTH rate 2 3 count=4000 at=intern via=session blocks=0.000 bytes=0.0
  * TRUTH grow 2 3 at=intern via=log_request blocks=1000 bytes=14000
  * TRUTH only 2 3
- * TRUTH lineage 3 at=rehash size=32768 born=512 grows=6 ratio=2 inferred=True birth=rehash
+ * TRUTH lineage 3 at=rehash size=32768 born=256 grows=7 ratio=2 inferred=True birth=table_new
  * TRUTH grow 3 4 at=rehash blocks=0 bytes=32768
- * TRUTH lineage 4 at=rehash size=65536 born=512 grows=7 ratio=2 inferred=True birth=rehash
+ * TRUTH lineage 4 at=rehash size=65536 born=256 grows=8 ratio=2 inferred=True birth=table_new
  * TRUTH only 3 4
  * TRUTH flat 4 5
  * TRUTH exit code=0
