@@ -243,28 +243,52 @@ static struct fake_store *make_busy(uint32_t flags)
 	return f;
 }
 
+/*
+ * Waits until each thread of the child has done something. A child that has ended, or can't make its
+ * threads, fails the test; its end is left to be waited for.
+ */
+static void wait_for_work(struct fake_store *f, pid_t pid)
+{
+	siginfo_t info = {.si_pid = 0};
+
+	for (uint32_t i = 0, ms = 0; i < NR_THREADS; ms++) {
+		if (__atomic_load_n(&fake_slot(f, workers[i].slot)->next_serial,
+				    __ATOMIC_RELAXED) >= 100) {
+			i++;
+			continue;
+		}
+		pause_ms(1);
+		if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid)
+			fail_msg("the child ended with %d", info.si_status);
+		if (ms > 60000) {
+			kill(pid, SIGKILL);
+			fail_msg("thread %u of the child does not work", i);
+		}
+	}
+}
+
+static pid_t running; /* the child of the present test, 0: none */
+
 /* Starts the threads in a child; returns its pid when they work. */
 static pid_t start_child(struct fake_store *f)
 {
 	pid_t pid = fork();
 
 	assert_true(pid >= 0);
+	running = pid;
 	if (!pid) {
 		pthread_t thread;
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
 		for (uint32_t i = 1; i < NR_THREADS; i++)
-			pthread_create(&thread, NULL, work, &workers[i]);
+			if (pthread_create(&thread, NULL, work, &workers[i]))
+				_exit(3); /* a limit of the machine's, where others use it too */
 		work(&workers[0]);
 		_exit(0);
 	}
 	fake_store_live(f, pid);
-	for (uint32_t i = 0; i < NR_THREADS; i++) {
-		while (__atomic_load_n(&fake_slot(f, workers[i].slot)->next_serial,
-				       __ATOMIC_RELAXED) < 100)
-			pause_ms(1);
-	}
+	wait_for_work(f, pid);
 	return pid;
 }
 
@@ -272,6 +296,17 @@ static void end_child(pid_t pid)
 {
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	if (pid == running)
+		running = 0;
+}
+
+/* A test that has failed left its child, whose threads would take the others' time. */
+static int end_running(void **state)
+{
+	(void)state;
+	if (running)
+		end_child(running);
+	return 0;
 }
 
 static struct snapshot *snap(void)
@@ -549,7 +584,7 @@ static void test_killed_while_read(void **state)
 		for (int j = 0; j < 5; j++)
 			snapshot_free(snap());
 		waitpid(killer, NULL, 0);
-		waitpid(pid, NULL, 0);
+		end_child(pid);
 		fake_store_free(f, true);
 	}
 }
@@ -721,16 +756,18 @@ static void test_targets(void **state)
 	rmdir(runtime);
 }
 
+#define TEST(test) cmocka_unit_test_teardown(test, end_running)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_churn_membarrier), cmocka_unit_test(test_churn_fenced),
-		cmocka_unit_test(test_stopped),		 cmocka_unit_test(test_stopped_and_started),
-		cmocka_unit_test(test_killed_reader),	 cmocka_unit_test(test_two_readers),
-		cmocka_unit_test(test_overrun),		 cmocka_unit_test(test_lock_held),
-		cmocka_unit_test(test_killed_program),	 cmocka_unit_test(test_killed_while_read),
-		cmocka_unit_test(test_growing),		 cmocka_unit_test(test_mode),
-		cmocka_unit_test(test_targets),
+		TEST(test_churn_membarrier), TEST(test_churn_fenced),
+		TEST(test_stopped),		 TEST(test_stopped_and_started),
+		TEST(test_killed_reader),	 TEST(test_two_readers),
+		TEST(test_overrun),		 TEST(test_lock_held),
+		TEST(test_killed_program),	 TEST(test_killed_while_read),
+		TEST(test_growing),		 TEST(test_mode),
+		TEST(test_targets),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
