@@ -276,13 +276,37 @@ bool runtime_function(const char *function)
 	return found;
 }
 
+/* The user's, beside those of the tables. */
+static struct {
+	const char **globs;
+	size_t nr;
+} own_wrappers;
+
+void runtime_add_wrapper(const char *glob)
+{
+	own_wrappers.globs = xreallocarray(own_wrappers.globs, own_wrappers.nr + 1,
+					   sizeof(*own_wrappers.globs));
+	own_wrappers.globs[own_wrappers.nr++] = glob;
+}
+
+static bool own_wrapper(const char *function)
+{
+	char *name = own_wrappers.nr ? function_short(function) : NULL;
+	bool found = false;
+
+	for (size_t i = 0; i < own_wrappers.nr && !found; i++)
+		found = !fnmatch(own_wrappers.globs[i], name, 0);
+	free(name);
+	return found;
+}
+
 bool runtime_wrapper(const char *function)
 {
 	struct function_path path;
-	bool found = false;
+	bool found = own_wrapper(function);
 
 	function_path_init(&path, function);
-	if (!path.qualified)
+	if (!path.qualified && !found)
 		found = any_glob(wrapper_functions, NR(wrapper_functions), path.part[0]);
 	for (size_t i = 0; path.nr == 2 && i < NR(wrapper_methods) && !found; i++)
 		found = !strcmp(path.part[0], wrapper_methods[i][0]) &&

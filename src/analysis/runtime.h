@@ -23,6 +23,12 @@ bool runtime_function(const char *function);
 bool runtime_wrapper(const char *function);
 
 /*
+ * Makes functions wrappers whose short name (function_short()) fits a glob, from then on, for names
+ * that are looked up later. The glob is borrowed for good.
+ */
+void runtime_add_wrapper(const char *glob);
+
+/*
  * Whether a source file is a header of the C library or a part of a language's standard library:
  * what is inlined from there is not the program's own either.
  */

@@ -190,7 +190,14 @@ void snapshot_free(struct snapshot *snapshot);
 int snapshot_open(const char *path, struct snapshot **ret, struct hs_error *err);
 
 /*
- * The same without blocks, lineages and steps, which are not even unpacked: stacks with their live
+ * Says when the program of a store ended, of which the store has only the last sign of life: the
+ * time taken and the share of the life that was recorded count to that moment. An earlier one than
+ * that sign changes nothing.
+ */
+void snapshot_set_end(struct snapshot *snapshot, uint64_t ended_ms);
+
+/*
+ * As snapshot_open(), without blocks, lineages and steps, which are not even unpacked: stacks with their live
  * totals, modules, threads, coverage. That is what a series of hundreds of snapshots needs.
  */
 int snapshot_open_totals(const char *path, struct snapshot **ret, struct hs_error *err);

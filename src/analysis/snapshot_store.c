@@ -120,6 +120,19 @@ static void take_coverage(struct build *b)
 		cov->share_of_life = 1;
 }
 
+void snapshot_set_end(struct snapshot *s, uint64_t ended_ms)
+{
+	struct snap_coverage *cov = &s->coverage;
+	double recorded = cov->share_of_life * (double)s->taken_ms;
+
+	if (ended_ms <= s->taken_ms)
+		return;
+	if (recording(cov->mode) && s->state != HS_STATE_STOPPED)
+		recorded += (double)(ended_ms - s->taken_ms);
+	cov->share_of_life = recorded / (double)ended_ms;
+	s->taken_ms = ended_ms;
+}
+
 static int take_process(struct build *b)
 {
 	const struct hs_header *h = &b->image->header;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/runtime.h"
 #include "cli/command.h"
 #include "symbolizer/symbolizer.h"
 #include "util/alloc.h"
@@ -309,6 +310,12 @@ static int parse_stacks(struct read_options *o, struct args *a)
 	}
 	if (args_is(a, "--debuginfod", NULL))
 		return parse_debuginfod(o);
+	if (args_is(a, "--wrapper", NULL)) {
+		value = args_value(a);
+		if (value)
+			runtime_add_wrapper(value);
+		return value ? 1 : -1;
+	}
 	if (!args_is(a, "--debug-dir", NULL))
 		return 0;
 	value = args_value(a);

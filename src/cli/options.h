@@ -58,7 +58,7 @@ struct read_options {
 
 /* What a command takes of the common options. */
 enum read_takes {
-	READ_STACKS = 1u << 0, /* --debug-dir, --debuginfod, --all-frames, --raw-names */
+	READ_STACKS = 1u << 0, /* --debug-dir, --debuginfod, --wrapper, --all-frames, --raw-names */
 	READ_ROWS = 1u << 1, /* -n */
 	READ_GROUPS = 1u << 2, /* --by, --sort */
 	READ_FILTERS = 1u << 3,
@@ -69,6 +69,8 @@ enum read_takes {
 #define READ_HELP_STACKS                                                                     \
 	"  --debug-dir DIR      look for debug files here too; may be given several times\n" \
 	"  --debuginfod         ask the servers in $DEBUGINFOD_URLS for files too\n"         \
+	"  --wrapper GLOB       no site: functions that get memory for others, beside\n"     \
+	"                       the well-known ones (xmalloc, zmalloc)\n"                  \
 	"  --all-frames         show frames of allocators and language runtimes too\n"       \
 	"  --raw-names          do not demangle names of functions\n"
 #define READ_HELP_ROWS "  -n N|all             rows to print (20)\n"

@@ -176,8 +176,7 @@ static int take_snapshot(struct supervisor *s, const char *dir, const char *name
 		complain(s, &err);
 		return ret;
 	}
-	if (snapshot->taken_ms < ended_ms)
-		snapshot->taken_ms = ended_ms;
+	snapshot_set_end(snapshot, ended_ms);
 	if (dir == s->dir)
 		s->bytes_before = snapshot->live_bytes;
 	bake_fleeting(snapshot, &s->held);

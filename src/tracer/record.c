@@ -68,10 +68,21 @@ static void commit(struct hs_record *r, const struct hs_record *from)
 #define HOLD_SPINS 100u
 #define HOLD_WAITS 2000u /* of a millisecond */
 
+/* The thread that made the block was taken away from what it was in: it leaves the record as it is. */
+static bool maker_left(const struct hs_record *r)
+{
+	const struct hs_thread *s = store_place(HS_ARRAY_THREADS,
+						r->serial >> HS_SERIAL_SLOT_SHIFT);
+
+	return __atomic_load_n(&s->state, __ATOMIC_ACQUIRE) == HS_THREAD_LEFT;
+}
+
 /*
  * Makes the record of a block of ours, which another thread made, busy: then that thread leaves it
- * alone. It may be holding it for a few instructions; or for good, if it was ended in the midst of
- * them: after two seconds we go on, and it will find the word changed.
+ * alone. It may be holding it for a few instructions, in the midst of which it can lose its
+ * processor; or for good, if it jumped away and has not been in a hook since. The bound is for that
+ * alone, and is long: to go on too early could give this block another's birth, unnoticed, to go on
+ * too late costs time once.
  */
 static __attribute__((noinline)) void hold_foreign(struct hs_record *r)
 {
@@ -84,8 +95,11 @@ static __attribute__((noinline)) void hold_foreign(struct hs_record *r)
 		    __atomic_compare_exchange_n(&r->word, &word, word | HS_RECORD_BUSY, true,
 						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return;
-		if (spins > HOLD_SPINS)
-			sys_futex_wait(&never, 0, 1000000);
+		if (spins <= HOLD_SPINS)
+			continue;
+		if (maker_left(r))
+			return;
+		sys_futex_wait(&never, 0, 1000000);
 	}
 }
 

@@ -220,9 +220,11 @@ static struct thread *make(void)
  */
 static bool lists_begin(uint64_t *ret_mask)
 {
-	tracer_self = &busy;
+	bool locked = sys_lock_masked(&threads.lock, LIST_WAIT_MS, ret_mask);
+
+	tracer_self = &busy; /* not before: a jump must not leave it so */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	return sys_lock_masked(&threads.lock, LIST_WAIT_MS, ret_mask);
+	return locked;
 }
 
 /* tracer_self before the signals that have waited. */

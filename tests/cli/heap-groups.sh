@@ -21,6 +21,9 @@ COLUMNS=80 heapstory heap out/exit.hs --by site | tail -n 5
 heapstory heap out/exit.hs --by function -n all --json >functions.json
 check_json functions.json '{r["key"] for r in j["rows"]} >= {"load_rows", "load_columns", "load_index"}' \
 	'not any("xmalloc" in r["key"] for r in j["rows"])'
+COLUMNS=80 heapstory heap out/exit.hs --by site --wrapper 'load_[rc]*' --wrapper nothing | tail -n 4
+heapstory diff out/exit.hs out/exit.hs --wrapper 'load_*' -n all --json >wrapped.json
+check_json wrapped.json '[r["key"] for r in j["rows"]] == ["malloc in main"]'
 heapstory heap out/exit.hs --function load_rows --json >filtered.json
 check_json filtered.json 'sum(r["count"] for r in j["rows"]) == 800'
 heapstory heap out/exit.hs --min 100 --json >filtered.json

@@ -24,6 +24,7 @@
 #include "util/error.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -57,6 +58,7 @@ static int set_up(void **state)
 	assert_true(process_boot_id(store.header->boot_id));
 	sys_membarrier_register();
 	module_start("/proc/self/exe");
+	unwind_start();
 	assert_int_equal(thread_start(), 0);
 	assert_int_equal(index_start(), 0);
 	__atomic_store_n(&store.header->state, HS_STATE_RECORDING, __ATOMIC_RELEASE);
@@ -532,6 +534,81 @@ static void threads_and_a_reader(void **state)
 	expect_nothing();
 }
 
+/* ---- a thread that goes away with the lock ---- */
+
+#ifndef __SANITIZE_THREAD__ /* which delivers signals late, and not inside */
+
+static sigjmp_buf away;
+static volatile int nr_jumps;
+
+static void jump_away(int sig)
+{
+	(void)sig;
+	nr_jumps++;
+	siglongjmp(away, 1);
+}
+
+/* Nearly all the time in the table, which has to move hundreds of entries each time. */
+static void *map_and_unmap(void *arg)
+{
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR1);
+	sigsetjmp(away, 1);
+	pthread_sigmask(SIG_UNBLOCK, &mask, NULL);
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		struct thread *t = tracer_enter_any_mode();
+
+		if (!t)
+			continue;
+		mapping_born(t, BASE + 4000 * page, page, HS_FAMILY_MMAP, 0);
+		mapping_gone(t, BASE + 4000 * page, page, mapping_clock());
+		tracer_leave(t);
+	}
+	return arg;
+}
+
+static uint64_t nr_refused(void)
+{
+	return __atomic_load_n(&store.header->lost[HS_LOST_STOPPED], __ATOMIC_RELAXED);
+}
+
+/* The last test: mappings are not recorded any more afterwards, but nobody waits for that. */
+static void a_jump_takes_the_lock_along(void **state)
+{
+	struct sigaction action = { .sa_handler = jump_away };
+	uint64_t refused = nr_refused(), start;
+	sigset_t mask;
+	pthread_t thread;
+
+	(void)state;
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &mask, NULL); /* until the thread can jump */
+	sigaction(SIGUSR1, &action, NULL);
+	for (uint64_t i = 0; i < 1000; i++)
+		map(BASE + 2 * i * page, page);
+	stop = 0;
+	assert_int_equal(pthread_create(&thread, NULL, map_and_unmap, NULL), 0);
+	for (int i = 0; i < 5000 && nr_refused() == refused; i++) {
+		pthread_kill(thread, SIGUSR1);
+		usleep(200);
+		map(BASE + 5000 * page, page);
+	}
+	assert_true(nr_jumps > 0);
+	assert_true(nr_refused() > refused);
+	start = store_now_ms();
+	for (int i = 0; i < 10; i++)
+		map(BASE + 5000 * page, page);
+	assert_true(store_now_ms() - start < 1000);
+	assert_false(mapping_any());
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+}
+
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -543,6 +620,9 @@ int main(void)
 		cmocka_unit_test_setup(a_huge_one, clean),
 		cmocka_unit_test_setup(random_history, clean),
 		cmocka_unit_test_setup(threads_and_a_reader, clean),
+#ifndef __SANITIZE_THREAD__
+		cmocka_unit_test_setup(a_jump_takes_the_lock_along, clean),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
