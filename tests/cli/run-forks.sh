@@ -38,9 +38,9 @@ heapstory info inside/exit.hs | grep 'note: .*system'
 children limit 0
 if ! grep -q '^drop:' figures 2>/dev/null; then
 	children drop 0
-	heapstory info drop/store.live >info || fail "drop: info"
-	grep -q 'note:.*an exec goes on untraced' info || fail "drop: $(cat info)"
-	grep -q 'note: 2 children could not be traced' info || fail "drop: $(cat info)"
+	heapstory info drop/store.live >info.out || fail "drop: info"
+	grep -q 'note:.*an exec goes on untraced' info.out || fail "drop: $(cat info.out)"
+	grep -q 'note: 2 children could not be traced' info.out || fail "drop: $(cat info.out)"
 fi
 [ -z "$(ls stores)" ] || fail "left behind: $(ls stores)"
 finish

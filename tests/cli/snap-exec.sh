@@ -9,8 +9,8 @@ for i in {1..20}; do
 	heapstory info "s$i.hs" >"s$i.txt"
 	check_json heap.json '[r["count"] for r in j["rows"] if r["key"] == "keep"] == [10]'
 done
-heapstory list >list || fail "list"
-grep -q ' execs$' list || fail "not in the list: $(cat list)"
+heapstory list >list.out || fail "list"
+grep -q ' execs$' list.out || fail "not in the list: $(cat list.out)"
 grep -l 'went on as another' s*.txt
 go c
 wait_mark c 2 || finish
