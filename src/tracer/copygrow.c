@@ -17,6 +17,9 @@
  * not smaller: buffers that are replaced get smaller as often as larger, growing ones never. Then
  * births of this stack and magnitude are passed over for a while, twice as long each time.
  *
+ * Small buffers. Where those of a site are not found to grow any further, which most never do, the
+ * site rests as well: what readers see begins at SHOWN bytes. When one does go on, it wakes up.
+ *
  * Cost. Most stacks never make an heir: they rest nearly always. One that is not known is looked at
  * now and then only, unless its block is large. Contents are compared by system calls; so what was
  * equal twice for a pair of stacks is trusted and compared again after 16 times, then 32 and so on.
@@ -39,6 +42,8 @@
 #define SURE_STEPS 3u    /* of about one ratio */
 #define NO_CHAIN UINT16_MAX
 #define SHOWN 128u       /* bytes from which on a buffer has its lineage in the record */
+#define BARREN 128u      /* small heirs in a row of which none went on: the site rests */
+#define BARREN_AGAIN 32u /* so many after that rest */
 
 /* Looks at unknown sites are paid for with births that nobody looks at; large blocks need not pay. */
 #define LOOK_PRICE 16u
@@ -85,6 +90,30 @@ static void drop_unmatched(struct copygrow *c, uint32_t i)
 	if (site && ++site->unmatched >= MAX_UNMATCHED)
 		rest(site);
 	drop(c, i);
+}
+
+/* A buffer of the site of `old` grew. If that one rests because they never do, it wakes up. */
+static void went_on(struct copygrow *c, const struct hs_record *old)
+{
+	uint32_t key = copygrow_key(old);
+	struct copy_site *site = copygrow_site(c, key);
+
+	if (site->key != key)
+		return;
+	if (site->rest && site->barren >= BARREN - BARREN_AGAIN) {
+		site->rest = 0;
+		site->fails = 0;
+	}
+	site->barren = 0;
+}
+
+/* One more small heir of the site. */
+static void stays_small(struct copy_site *site)
+{
+	if (++site->barren < BARREN)
+		return;
+	rest(site);
+	site->barren = BARREN - BARREN_AGAIN;
 }
 
 /* ---- the nursery ---- */
@@ -168,6 +197,11 @@ void copygrow_watch(struct copygrow *c, struct copy_site *site, uint32_t key, ui
 
 /* ---- evidence ---- */
 
+static bool is_own(const struct thread *t, const struct hs_record *r)
+{
+	return r->serial >> HS_SERIAL_SLOT_SHIFT == t->slot_nr;
+}
+
 /* True if the two steps from the first of these sizes to the last are of about one ratio. */
 static bool alike(uint64_t first, uint64_t second, uint64_t third)
 {
@@ -195,7 +229,7 @@ static uint16_t chain(const struct thread *t, const struct hs_record *old,
 	if (from && from->lineage) {
 		r.word |= HS_RECORD_LINEAGE | (from->is_long ? HS_RECORD_LONG : 0);
 		r.birth = from->lineage;
-	} else if (!from && r.serial >> HS_SERIAL_SLOT_SHIFT != t->slot_nr) {
+	} else if (!from && !is_own(t, &r)) {
 		return NO_CHAIN; /* another thread may be changing its lineage */
 	}
 	before = r.word & HS_RECORD_LINEAGE ? lineage_before(&r) : from ? from->born_size : 0;
@@ -277,30 +311,47 @@ static bool replaces(const struct copy_site *site, const struct hs_record *born,
 					      born->word & HS_RECORD_ADDRESS));
 }
 
-void copygrow_forget(struct copygrow *c, const uint32_t *freed, uint32_t nr)
-{
-	for (uint32_t i = c->nr_candidates; i-- > 0;) {
-		for (uint32_t j = 0; j < nr; j++) {
-			if (c->candidates[i].nr == freed[j]) {
-				drop_unmatched(c, i);
-				break;
-			}
-		}
-	}
-}
-
 /* A copy of a record of ours. If another thread made the block it may be changing its lineage. */
 static struct hs_record read_record(const struct thread *t, const struct hs_record *r)
 {
-	bool own = r->serial >> HS_SERIAL_SLOT_SHIFT == t->slot_nr;
-
 	return (struct hs_record){
 		.word = __atomic_load_n(&r->word, __ATOMIC_RELAXED),
 		.size = r->size,
 		.serial = r->serial,
 		.stack = r->stack,
-		.birth = own ? r->birth : 0,
+		.birth = is_own(t, r) ? r->birth : 0,
 	};
+}
+
+/* Candidate i is the heir of `old`. */
+static void found(struct thread *t, uint32_t i, const struct hs_record *old, struct copy_link *link)
+{
+	struct copygrow *c = &t->copygrow;
+	const struct copy_candidate *candidate = &c->candidates[i];
+	bool is_large = (candidate->born.size & HS_SIZE_MAX) >= SHOWN;
+
+	link->heir_nr = candidate->nr;
+	link->heir = candidate->born;
+	link->shows = !link->unsure && (is_large || old->word & HS_RECORD_LINEAGE);
+	link->is_note = !link->shows && !(old->word & HS_RECORD_LINEAGE) && is_own(t, old);
+	if (link->begins && link->foreign) {
+		drop_unmatched(c, i); /* may well be chance */
+		return;
+	}
+	candidate->site->unmatched = 0;
+	candidate->site->good = true;
+	went_on(c, old);
+	if (!is_large)
+		stays_small(candidate->site);
+	drop(c, i);
+}
+
+/* The block of record nr is freed: if it is a candidate, one that the search has not come to. */
+static void forget_candidate(struct copygrow *c, uint32_t nr)
+{
+	for (uint32_t i = 0; i < c->nr_candidates; i++)
+		if (c->candidates[i].nr == nr)
+			drop(c, i--);
 }
 
 bool copygrow_heir(struct thread *t, uint32_t nr, struct copy_link *ret_link)
@@ -326,17 +377,8 @@ bool copygrow_heir(struct thread *t, uint32_t nr, struct copy_link *ret_link)
 			drop(c, i);
 		} else if ((born->size & HS_SIZE_MAX) > (old->size & HS_SIZE_MAX) &&
 			   judge(t, site, born, old, ret_link)) {
-			ret_link->heir_nr = candidate->nr;
-			ret_link->heir = *born;
-			ret_link->shows = !ret_link->unsure && ((born->size & HS_SIZE_MAX) >= SHOWN ||
-								old->word & HS_RECORD_LINEAGE);
-			if (ret_link->begins && ret_link->foreign) {
-				drop_unmatched(c, i); /* may well be chance */
-				return true;
-			}
-			site->unmatched = 0;
-			site->good = true;
-			drop(c, i);
+			found(t, i, old, ret_link);
+			forget_candidate(c, nr);
 			return true;
 		} else if (!--candidate->lives) {
 			drop_unmatched(c, i);

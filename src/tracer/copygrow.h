@@ -28,7 +28,7 @@ struct thread;
 
 /* What a thread knows about its blocks of one stack and order of magnitude. */
 struct copy_site {
-	uint32_t key;       /* see copygrow_birth(); 0: free */
+	uint32_t key;       /* see copygrow_key(); 0: free */
 	uint32_t old_stack; /* of the block whose contents were found in a new one last */
 	uint16_t rest;      /* so many births are passed over: they are no heirs */
 	uint8_t fails;      /* how often that was found: each time, the rest doubles */
@@ -36,6 +36,7 @@ struct copy_site {
 	uint16_t skip;      /* so many times the contents need not be looked at */
 	uint8_t equal;      /* times in a row that the contents were found equal */
 	bool good;          /* one of its blocks was an heir */
+	uint8_t barren;     /* small heirs since one of them went on growing */
 };
 
 /* A young block that may be the heir of an older one. */
@@ -68,15 +69,26 @@ struct copygrow {
 	struct copy_nursling nursery[COPY_SMALL_SETS + COPY_LARGE_SETS][COPY_SET];
 };
 
+/* What the blocks of one stack and order of magnitude have in common. */
+static inline uint32_t copygrow_key(const struct hs_record *r)
+{
+	return r->stack << 6 | (63 - (uint32_t)__builtin_clzll((r->size & HS_SIZE_MAX) | 1));
+}
+
+/* The place of the site with that key; it may be another's. */
+static inline struct copy_site *copygrow_site(struct copygrow *c, uint32_t key)
+{
+	return &c->sites[key * 0x9E3779B1u >> (32 - COPY_SITE_BITS)];
+}
+
 void copygrow_watch(struct copygrow *c, struct copy_site *site, uint32_t key, uint32_t nr,
 		    const struct hs_record *born);
 
 /* The block of record nr was born. Blocks of stacks that never grow by copying are passed over. */
 static inline void copygrow_birth(struct copygrow *c, uint32_t nr, const struct hs_record *born)
 {
-	uint32_t magnitude = 63 - (uint32_t)__builtin_clzll((born->size & HS_SIZE_MAX) | 1);
-	uint32_t key = born->stack << 6 | magnitude;
-	struct copy_site *site = &c->sites[key * 0x9E3779B1u >> (32 - COPY_SITE_BITS)];
+	uint32_t key = copygrow_key(born);
+	struct copy_site *site = copygrow_site(c, key);
 
 	if (__builtin_expect(site->key == key && site->rest, 1))
 		site->rest--;
@@ -90,9 +102,6 @@ static inline bool copygrow_any(const struct copygrow *c)
 	return __builtin_expect(c->nr_candidates != 0, 0);
 }
 
-/* Blocks of these records are freed, though their records are still there: they are no candidates. */
-void copygrow_forget(struct copygrow *c, const uint32_t *freed, uint32_t nr);
-
 /* The death of a block that goes on in another one. */
 struct copy_link {
 	uint32_t heir_nr;           /* of its record */
@@ -102,6 +111,7 @@ struct copy_link {
 	bool begins;                /* what went before is not known to be of this buffer */
 	bool foreign;               /* as in the nursling */
 	bool shows;                 /* the lineage is to be in the heir's record, not the nursery */
+	bool is_note;               /* no record but the old one's, as it stands, has a part in it */
 };
 
 /*
@@ -111,8 +121,9 @@ struct copy_link {
 bool copygrow_heir(struct thread *t, uint32_t nr, struct copy_link *ret_link);
 
 /*
- * Makes the lineage of `old`, a copy of the record that was taken out, one of the heir, with a step
- * more. Where it shows, `old` has it then, or none if there was no room; else the nursery.
+ * Makes the lineage of `old`, a copy of the record, one of the heir, with a step more. Where it shows,
+ * `old` has it then, or none if there was no room; else the nursery. But for a note, the record has to
+ * be taken out of the table before.
  */
 void copygrow_inherit(struct thread *t, struct hs_record *old, const struct copy_link *link);
 

@@ -186,7 +186,7 @@ static void let_go(struct thread *t, uint32_t nr, const struct hs_record *born,
 
 /*
  * If the block of record nr, at slot of the index, is about to be freed because it was copied to a
- * larger one, ends it now, and that one has its lineage.
+ * larger one, that one has its lineage. Where records are changed for it the block ends now: true.
  */
 static __attribute__((noinline)) bool hand_down(struct thread *t, uint32_t *slot, uint32_t nr)
 {
@@ -194,9 +194,13 @@ static __attribute__((noinline)) bool hand_down(struct thread *t, uint32_t *slot
 	struct copy_link link;
 	struct hs_record old;
 
-	copygrow_forget(&t->copygrow, s->pending, HS_NR_PENDING);
 	if (!copygrow_heir(t, nr, &link))
 		return false;
+	if (link.is_note) {
+		old = read_record(store_record(nr));
+		copygrow_inherit(t, &old, &link);
+		return false;
+	}
 	if (link.shows) {
 		if (s->inflight_nr || !claim(link.heir_nr, &link.heir))
 			return false;

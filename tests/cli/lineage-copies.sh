@@ -11,7 +11,7 @@ look() { # NAME COMMAND...: what is found at its MARK 1
 	"$PYTHON" "$TOOLS/copies.py" found "$name.out" "$name.json" >"$name.found" || fail "$name: $(cat "$name.found")"
 	echo "$name: $(cat "$name.found")" >>figures
 }
-for kind in pods callers strings pointers string deque table plain; do
+for kind in pods few callers strings pointers string deque table plain; do
 	look $kind "$PROGRAMS/copy_grow" $kind
 done
 if [ -e "$PROGRAMS/table_growth" ]; then

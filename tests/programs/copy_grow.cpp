@@ -7,6 +7,7 @@
  * old one, and the old one freed. tests/tools/copies.py holds the lineages against these lines.
  *
  *   pods      vectors of ints, structs and bytes, also ones that begin with zeroes
+ *   few       vectors of which most stay small
  *   callers   vectors of longs that three functions append to, with other blocks in between
  *   strings   vectors of strings, which are moved one by one
  *   pointers  vectors of unique_ptr and shared_ptr
@@ -85,6 +86,23 @@ static void pods()
 			zeroes[rnd() % zeroes.size()].push(0);
 	}
 	tell(ints), tell(zeroes), tell(structs), tell(bytes);
+	mark(1);
+}
+
+/* Of vectors that one function makes, 1 in 50 gets large; the others stay small and are dropped. */
+static void few()
+{
+	many<int> large;
+
+	for (int i = 0; i < 20000; i++) {
+		counted<int> v;
+
+		for (size_t n = i % 50 ? 1 + rnd() % 8 : 200 + rnd() % 2000; n; n--)
+			v.push((int)rnd());
+		if (i % 50 == 0)
+			large.push_back(std::move(v));
+	}
+	tell(large);
 	mark(1);
 }
 
@@ -282,9 +300,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)();
-	} kinds[] = {{"pods", pods},	   {"callers", callers}, {"strings", strings},
-		     {"pointers", pointers}, {"string", string},   {"deque", deque},
-		     {"table", table},	   {"plain", plain}};
+	} kinds[] = {{"pods", pods},	 {"few", few},	   {"callers", callers},
+		     {"strings", strings}, {"pointers", pointers}, {"string", string},
+		     {"deque", deque},	 {"table", table}, {"plain", plain}};
 
 	for (const auto &kind : kinds) {
 		if (argc == 2 && !strcmp(argv[1], kind.name)) {
