@@ -32,47 +32,63 @@ long index_start(void)
 	return 0;
 }
 
-static uint64_t supply_take(struct index_supply *supply, uint32_t bytes)
+static uint64_t take_node_room(struct index_cursor *cursor, uint32_t bytes)
 {
-	uint64_t at = supply->at;
+	uint64_t at = cursor->at;
 
-	if (supply->end - at < bytes) {
+	if (cursor->end - at < bytes) {
 		at = store_reserve(SUPPLY_BYTES, INDEX_UNIT);
 		if (!at)
 			return 0;
-		supply->end = at + SUPPLY_BYTES;
+		cursor->end = at + SUPPLY_BYTES;
 	}
-	supply->at = at + bytes;
+	cursor->at = at + bytes;
 	return at;
 }
 
 /* The node of a reference, made if need be; NULL if there is no room. */
-static uint32_t *enter(struct index_supply *supply, uint32_t *reference, uint32_t bytes)
+static uint32_t *enter(struct index_cursor *cursor, uint32_t *reference, uint32_t bytes)
 {
 	uint32_t *there = index_node(reference), none = 0;
 	uint64_t off;
 
 	if (there)
 		return there;
-	off = supply_take(supply, bytes);
+	off = take_node_room(cursor, bytes);
 	if (!off)
 		return NULL;
 	if (__atomic_compare_exchange_n(reference, &none, (uint32_t)(off / INDEX_UNIT), false,
 					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return (uint32_t *)(store.base + off);
-	supply->at = off; /* another thread was first; ours was never seen and is still zero */
+	cursor->at = off; /* another thread was first; ours was never seen and is still zero */
 	return index_node(reference);
 }
 
-uint32_t *index_add(struct index_supply *supply, uint64_t address)
+uint32_t *index_move(struct index_cursor *cursor, uint64_t address)
 {
 	uint32_t *p;
 
-	if (!index_covers(address))
+	if (address & ~HS_RECORD_ADDRESS)
 		return NULL;
-	p = enter(supply, index_in_root(address), MIDDLE_BYTES);
-	p = p ? enter(supply, index_in_middle(p, address), MIDDLE_BYTES) : NULL;
-	p = p ? enter(supply, index_in_lower(p, address), PAGES_BYTES) : NULL;
-	p = p ? enter(supply, index_in_pages(p, address), LEAF_BYTES) : NULL;
+	p = index_node(index_in_root(address));
+	p = p ? index_node(index_in_middle(p, address)) : NULL;
+	if (p) {
+		cursor->region = 0; /* a signal handler that never comes back leaves all or nothing */
+		__atomic_store_n(&cursor->lower, p, __ATOMIC_RELEASE);
+		__atomic_store_n(&cursor->region, index_region(address), __ATOMIC_RELEASE);
+	}
+	return p;
+}
+
+uint32_t *index_add(struct index_cursor *cursor, uint64_t address)
+{
+	uint32_t *p;
+
+	if (address & (~HS_RECORD_ADDRESS | 7))
+		return NULL;
+	p = enter(cursor, index_in_root(address), MIDDLE_BYTES);
+	p = p ? enter(cursor, index_in_middle(p, address), MIDDLE_BYTES) : NULL;
+	p = p ? enter(cursor, index_in_lower(p, address), PAGES_BYTES) : NULL;
+	p = p ? enter(cursor, index_in_pages(p, address), LEAF_BYTES) : NULL;
 	return p ? index_in_leaf(p, address) : NULL;
 }

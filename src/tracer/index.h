@@ -15,9 +15,11 @@
 
 #include "store/writer.h"
 
-/* Where a thread takes new nodes from: a piece of the store. Zeroed is ready. */
-struct index_supply {
-	uint64_t at, end; /* byte offsets in the store */
+/* What a thread has of its own. Zeroed is ready. */
+struct index_cursor {
+	uint64_t at, end; /* byte offsets of a piece of the store from which it takes new nodes */
+	uint64_t region;  /* 1 + number of the region where it looked last, 0: nowhere yet */
+	uint32_t *lower;  /* its node */
 };
 
 /* Makes the root, once. 0 or -ENOSPC. */
@@ -37,11 +39,6 @@ long index_start(void);
 #define INDEX_UNIT 512u
 
 extern uint32_t *index_root;
-
-static inline bool index_covers(uint64_t address)
-{
-	return !(address & (~HS_RECORD_ADDRESS | 7));
-}
 
 /* The node that a reference names, NULL if there is none. */
 static inline uint32_t *index_node(const uint32_t *reference)
@@ -77,32 +74,44 @@ static inline uint32_t *index_in_leaf(uint32_t *node, uint64_t address)
 	return node + (address >> 4 & 255);
 }
 
-/* The slot of address, or NULL if there never was a block near it. A slot holds 0 or a number. */
-static inline uint32_t *index_find(uint64_t address)
+/* 1 + number of the region of an address: 128 MiB, which one lower node is for. */
+static inline uint64_t index_region(uint64_t address)
 {
-	uint32_t *p;
+	return (address >> 27) + 1;
+}
 
-	if (__builtin_expect(!index_covers(address), 0))
+/* The lower node of another region, which is then the cursor's. NULL if there never was a block. */
+uint32_t *index_move(struct index_cursor *cursor, uint64_t address);
+
+/*
+ * The slot of address, or NULL if there never was a block near it. A slot holds 0 or a number. The
+ * blocks of a thread lie in few regions, so the first steps of the way are mostly spared.
+ */
+static inline uint32_t *index_find(struct index_cursor *cursor, uint64_t address)
+{
+	uint32_t *p = cursor->lower;
+
+	if (__builtin_expect(cursor->region != index_region(address), 0))
+		p = index_move(cursor, address);
+	if (__builtin_expect(!p || address & 7, 0))
 		return NULL;
-	p = index_node(index_in_root(address));
-	p = p ? index_node(index_in_middle(p, address)) : NULL;
-	p = p ? index_node(index_in_lower(p, address)) : NULL;
+	p = index_node(index_in_lower(p, address));
 	p = p ? index_node(index_in_pages(p, address)) : NULL;
 	return p ? index_in_leaf(p, address) : NULL;
 }
 
 /* Slow path of index_make(). */
-uint32_t *index_add(struct index_supply *supply, uint64_t address);
+uint32_t *index_add(struct index_cursor *cursor, uint64_t address);
 
 /*
  * The slot of address, made if need be. NULL if there is no room, or the address is above 48 bits
  * or not a multiple of 8.
  */
-static inline uint32_t *index_make(struct index_supply *supply, uint64_t address)
+static inline uint32_t *index_make(struct index_cursor *cursor, uint64_t address)
 {
-	uint32_t *slot = index_find(address);
+	uint32_t *slot = index_find(cursor, address);
 
-	return __builtin_expect(slot != NULL, 1) ? slot : index_add(supply, address);
+	return __builtin_expect(slot != NULL, 1) ? slot : index_add(cursor, address);
 }
 
 #endif

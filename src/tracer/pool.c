@@ -2,8 +2,9 @@
 /*
  * pool.c - the shared lists of free records and lineages; see pool.h.
  *
- * Runs in the traced program with `in` set. In the shared lists elements go in batches: those of
- * one are linked through a word of theirs, the batches through a word of their first elements.
+ * Runs in the traced program with `in` set. In the shared lists elements go in batches. They have gone
+ * cold when somebody takes them, so a batch is a chain of few: each of them carries the numbers of
+ * two others, which are fetched while it is used. Batches are linked through their first elements.
  */
 #include "tracer/pool.h"
 
@@ -13,6 +14,10 @@
 #include <stddef.h>
 
 #define BATCH (POOL_KEEP / 2)
+#define CARRIED 2u /* in words that are not links, and that no late thread writes to: record.c */
+_Static_assert(offsetof(struct hs_lineage_head, changed) ==
+		       offsetof(struct hs_lineage_head, born_stack) + sizeof(uint32_t),
+	       "two numbers there");
 
 /* Never used numbers that are taken from the array at once: about a page of elements. */
 static const uint32_t nr_fresh[] = {
@@ -36,6 +41,16 @@ static uint32_t *next_in_batch(enum pool_kind kind, uint32_t nr)
 	return &store_long_lineage(nr)->head.nr_steps;
 }
 
+/* The numbers that an element of a batch carries, 0: none. */
+static uint32_t *carried(enum pool_kind kind, uint32_t nr)
+{
+	if (kind == POOL_RECORDS)
+		return (uint32_t *)&store_record(nr)->size;
+	if (kind == POOL_LINEAGES)
+		return &store_lineage(nr)->head.born_stack;
+	return &store_long_lineage(nr)->head.born_stack;
+}
+
 static uint32_t *next_record(uint32_t nr)
 {
 	return &store_record(nr)->stack;
@@ -57,20 +72,30 @@ static const freelist_link next_batch[] = {
 	[POOL_LONG_LINEAGES] = next_long_lineage,
 };
 
+/* Takes the next of the batch that is being used up, and with it what it carries. */
+static uint32_t take_carrier(struct pool *p, enum pool_kind kind)
+{
+	uint32_t nr = p->batch;
+	const uint32_t *others = carried(kind, nr);
+
+	p->batch = *next_in_batch(kind, nr);
+	if (p->batch)
+		__builtin_prefetch(next_in_batch(kind, p->batch), 1);
+	for (uint32_t i = 0; i < CARRIED && others[i]; i++) {
+		p->free[p->nr++] = others[i];
+		__builtin_prefetch(next_in_batch(kind, others[i]), 1);
+	}
+	return nr;
+}
+
 __attribute__((noinline)) uint32_t pool_refill(struct pool *p, enum pool_kind kind)
 {
-	uint32_t nr;
 	uint64_t fresh;
 
 	if (!p->batch && p->fresh == p->fresh_end)
 		p->batch = freelist_pop(&store.header->free_batches[kind], next_batch[kind]);
-	nr = p->batch;
-	if (nr) {
-		p->batch = *next_in_batch(kind, nr);
-		if (p->batch) /* for the next one */
-			__builtin_prefetch(next_in_batch(kind, p->batch), 1);
-		return nr;
-	}
+	if (p->batch)
+		return take_carrier(p, kind);
 	if (p->fresh == p->fresh_end) {
 		fresh = store_take(arrays[kind], nr_fresh[kind]);
 		if (!fresh || fresh + nr_fresh[kind] > UINT32_MAX)
@@ -83,9 +108,14 @@ __attribute__((noinline)) uint32_t pool_refill(struct pool *p, enum pool_kind ki
 
 __attribute__((noinline)) void pool_hand_on(struct pool *p, enum pool_kind kind)
 {
-	for (uint32_t i = 0; i < BATCH; i++)
-		__atomic_store_n(next_in_batch(kind, p->free[i]),
-				 i + 1 < BATCH ? p->free[i + 1] : 0, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < BATCH; i += 1 + CARRIED) {
+		uint32_t *others = carried(kind, p->free[i]), next = i + 1 + CARRIED;
+
+		for (uint32_t j = 0; j < CARRIED; j++)
+			others[j] = i + 1 + j < BATCH ? p->free[i + 1 + j] : 0;
+		__atomic_store_n(next_in_batch(kind, p->free[i]), next < BATCH ? p->free[next] : 0,
+				 __ATOMIC_RELAXED);
+	}
 	freelist_push(&store.header->free_batches[kind], p->free[0], next_batch[kind]);
 	p->nr -= BATCH;
 	for (uint32_t i = 0; i < p->nr; i++)

@@ -274,7 +274,7 @@ static inline bool is_urgent(uint64_t address)
 /* The slot where a block at address goes, made and on its way to the cache; NULL (counted): none. */
 static uint32_t *slot_for(struct thread *t, uint64_t address)
 {
-	uint32_t *slot = index_make(&t->supply, address);
+	uint32_t *slot = index_make(&t->index, address);
 
 	if (__builtin_expect(!slot, 0))
 		store_lost(store_recording() ? HS_LOST_ADDRESS : HS_LOST_STOPPED);
@@ -368,7 +368,7 @@ void record_birth(struct thread *t, const struct block *b, const struct unwind_r
 
 bool record_death(struct thread *t, uint64_t address)
 {
-	uint32_t *slot = index_find(address);
+	uint32_t *slot = index_find(&t->index, address);
 	uint32_t nr = slot ? __atomic_load_n(slot, __ATOMIC_RELAXED) : 0;
 
 	if (__builtin_expect(!nr, 0)) {
@@ -401,7 +401,7 @@ bool record_death(struct thread *t, uint64_t address)
 
 void record_resize_begin(struct thread *t, uint64_t address, struct resize *ret)
 {
-	uint32_t *slot = index_find(address);
+	uint32_t *slot = index_find(&t->index, address);
 	struct hs_thread *s = t->slot;
 	struct hs_record *r;
 
@@ -478,7 +478,7 @@ void record_resize_undo(struct thread *t, struct resize *r)
 /* An inner hook of the allocator's own realloc may have recorded the new place as a birth. */
 static void drop_inner_birth(struct thread *t, uint64_t address)
 {
-	uint32_t *slot = t->newest == address ? index_find(address) : NULL;
+	uint32_t *slot = t->newest == address ? index_find(&t->index, address) : NULL;
 	uint32_t nr = slot ? __atomic_load_n(slot, __ATOMIC_RELAXED) : 0;
 
 	if (nr)

@@ -59,7 +59,7 @@ struct thread {
 	uint32_t risen_tick;
 	uint32_t drain_tick;            /* when a birth looked last whether all is drained: record.c */
 	uint64_t newest;                /* address of the block made last, 0: it made none since */
-	struct index_supply supply;
+	struct index_cursor index;
 	struct thread *next;            /* list of structs without thread */
 	struct copygrow copygrow;
 
