@@ -16,7 +16,8 @@
 #define NR_ROOT 4096u
 #define MIDDLE_BYTES 2048u
 #define PAGES_BYTES 512u
-#define LEAF_BYTES 1024u
+#define WIDE_BYTES 512u
+#define FINE_BYTES 2048u
 #define SUPPLY_BYTES (16u << 10)
 
 uint32_t *index_root;
@@ -80,7 +81,7 @@ uint32_t *index_move(struct index_cursor *cursor, uint64_t address)
 	return p;
 }
 
-uint32_t *index_add(struct index_cursor *cursor, uint64_t address)
+uint32_t *index_add(struct index_cursor *cursor, uint64_t address, bool fine)
 {
 	uint32_t *p;
 
@@ -89,6 +90,9 @@ uint32_t *index_add(struct index_cursor *cursor, uint64_t address)
 	p = enter(cursor, index_in_root(address), MIDDLE_BYTES);
 	p = p ? enter(cursor, index_in_middle(p, address), MIDDLE_BYTES) : NULL;
 	p = p ? enter(cursor, index_in_lower(p, address), PAGES_BYTES) : NULL;
-	p = p ? enter(cursor, index_in_pages(p, address), LEAF_BYTES) : NULL;
-	return p ? index_in_leaf(p, address) : NULL;
+	p = p ? enter(cursor, index_in_pages(p, address, fine), fine ? FINE_BYTES : WIDE_BYTES) :
+		NULL;
+	if (!p)
+		return NULL;
+	return fine ? index_in_fine(p, address) : index_in_wide(p, address);
 }

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #define BATCH (POOL_KEEP / 2)
+#define MAX_NUMBER (UINT32_MAX >> 1) /* index.h */
 #define CARRIED 2u /* in words that are not links, and that no late thread writes to: record.c */
 _Static_assert(offsetof(struct hs_lineage_head, changed) ==
 		       offsetof(struct hs_lineage_head, born_stack) + sizeof(uint32_t),
@@ -98,7 +99,7 @@ __attribute__((noinline)) uint32_t pool_refill(struct pool *p, enum pool_kind ki
 		return take_carrier(p, kind);
 	if (p->fresh == p->fresh_end) {
 		fresh = store_take(arrays[kind], nr_fresh[kind]);
-		if (!fresh || fresh + nr_fresh[kind] > UINT32_MAX)
+		if (!fresh || fresh + nr_fresh[kind] > MAX_NUMBER)
 			return 0;
 		p->fresh = (uint32_t)fresh;
 		p->fresh_end = (uint32_t)fresh + nr_fresh[kind];

@@ -47,6 +47,12 @@ static inline uint64_t size_of(const struct hs_record *r)
 								   r->size & HS_SIZE_MAX;
 }
 
+/* Bytes that its block has: also of one whose true sizes are in its lineage, no less than these. */
+static inline uint64_t usable_of(const struct hs_record *r)
+{
+	return (r->size & HS_SIZE_MAX) + (r->size >> HS_SIZE_BITS);
+}
+
 static void begin_op(struct thread *t, enum hs_op op, uint32_t stack, uint32_t from)
 {
 	t->slot->op_stack = stack;
@@ -271,27 +277,39 @@ static inline bool is_urgent(uint64_t address)
 	return (address & 4095) <= 16 || stack_may_be_at(address);
 }
 
-/* The slot where a block at address goes, made and on its way to the cache; NULL (counted): none. */
-static uint32_t *slot_for(struct thread *t, uint64_t address)
-{
-	uint32_t *slot = index_make(&t->index, address);
-
-	if (__builtin_expect(!slot, 0))
-		store_lost(store_recording() ? HS_LOST_ADDRESS : HS_LOST_STOPPED);
-	else
-		__builtin_prefetch(slot, 1);
-	return slot;
-}
-
 /* Ends a block that lay at a slot that is now another's: nobody saw its free. */
 static inline void end_stale(struct thread *t, uint32_t *slot)
 {
-	uint32_t old = __atomic_load_n(slot, __ATOMIC_RELAXED);
+	uint32_t old = index_number(__atomic_load_n(slot, __ATOMIC_RELAXED));
 
 	if (__builtin_expect(old != 0, 0)) {
 		store_lost(HS_LOST_STALE);
 		end_block(t, slot, old);
 	}
+}
+
+/* The same for a block that lay at the address and has its slot in the other leaf. */
+static __attribute__((noinline)) void end_stale_twin(struct thread *t, uint64_t address)
+{
+	uint32_t *slot;
+
+	if (index_find(&t->index, address, &slot))
+		end_stale(t, slot);
+}
+
+/* The slot where a block at address goes, made and on its way to the cache; NULL (counted): none. */
+static uint32_t *slot_for(struct thread *t, uint64_t address, uint64_t usable)
+{
+	bool both;
+	uint32_t *slot = index_make(&t->index, address, usable, &both);
+
+	if (__builtin_expect(!slot, 0))
+		store_lost(store_recording() ? HS_LOST_ADDRESS : HS_LOST_STOPPED);
+	else if (__builtin_expect(both, 0))
+		end_stale_twin(t, address);
+	else
+		__builtin_prefetch(slot, 1);
+	return slot;
 }
 
 /* Room for a lineage that holds the size of a huge block; false (counted): none. */
@@ -332,7 +350,7 @@ static __attribute__((noinline)) void put_birth(struct thread *t, const struct b
 	end_stale(t, slot);
 	begin_op(t, HS_OP_BIRTH, stack, 0);
 	commit(store_record(nr), &fresh);
-	__atomic_store_n(slot, nr, __ATOMIC_RELAXED);
+	__atomic_store_n(slot, index_value(nr, b->address), __ATOMIC_RELAXED);
 	totals_birth(t, stack, b->size, tick);
 	t->newest = b->address;
 	if (!(t->special & THREAD_ORPHAN))
@@ -361,15 +379,14 @@ void record_birth(struct thread *t, const struct block *b, const struct unwind_r
 			look_drained(t);
 		return;
 	}
-	slot = slot_for(t, b->address);
+	slot = slot_for(t, b->address, b->usable);
 	if (slot)
 		put_birth(t, b, slot, record_stack(t, regs));
 }
 
 bool record_death(struct thread *t, uint64_t address)
 {
-	uint32_t *slot = index_find(&t->index, address);
-	uint32_t nr = slot ? __atomic_load_n(slot, __ATOMIC_RELAXED) : 0;
+	uint32_t *slot, nr = index_find(&t->index, address, &slot);
 
 	if (__builtin_expect(!nr, 0)) {
 		if (!(t->special & THREAD_DRAINING))
@@ -401,11 +418,11 @@ bool record_death(struct thread *t, uint64_t address)
 
 void record_resize_begin(struct thread *t, uint64_t address, struct resize *ret)
 {
-	uint32_t *slot = index_find(&t->index, address);
 	struct hs_thread *s = t->slot;
 	struct hs_record *r;
+	uint32_t *slot;
 
-	ret->nr = slot ? __atomic_load_n(slot, __ATOMIC_RELAXED) : 0;
+	ret->nr = index_find(&t->index, address, &slot);
 	ret->nested = false;
 	if (!ret->nr) {
 		if (!(t->special & THREAD_DRAINING))
@@ -455,7 +472,7 @@ static void put_back(struct thread *t, struct resize *r, uint32_t *slot)
 	if (r->nested)
 		leave_flight(t, r); /* a record is changed while nobody reads it */
 	commit(store_record(r->nr), &r->copy);
-	__atomic_store_n(slot, r->nr, __ATOMIC_RELAXED);
+	__atomic_store_n(slot, index_value(r->nr, address_of(&r->copy)), __ATOMIC_RELAXED);
 	if (!r->nested)
 		leave_flight(t, r);
 }
@@ -466,7 +483,7 @@ void record_resize_undo(struct thread *t, struct resize *r)
 
 	if (!r->nr)
 		return;
-	slot = slot_for(t, address_of(&r->copy));
+	slot = slot_for(t, address_of(&r->copy), usable_of(&r->copy));
 	if (slot) {
 		end_stale(t, slot);
 		put_back(t, r, slot);
@@ -478,8 +495,8 @@ void record_resize_undo(struct thread *t, struct resize *r)
 /* An inner hook of the allocator's own realloc may have recorded the new place as a birth. */
 static void drop_inner_birth(struct thread *t, uint64_t address)
 {
-	uint32_t *slot = t->newest == address ? index_find(&t->index, address) : NULL;
-	uint32_t nr = slot ? __atomic_load_n(slot, __ATOMIC_RELAXED) : 0;
+	uint32_t *slot;
+	uint32_t nr = t->newest == address ? index_find(&t->index, address, &slot) : 0;
 
 	if (nr)
 		end_block(t, slot, nr);
@@ -496,7 +513,7 @@ void record_resize_end(struct thread *t, struct resize *r, const struct block *b
 		record_birth(t, b, regs);
 		return;
 	}
-	slot = slot_for(t, b->address);
+	slot = slot_for(t, b->address, b->usable);
 	old_size = size_of(&r->copy);
 	stack_block_changed(address_of(&r->copy), old_size);
 	if (b->size != old_size) {

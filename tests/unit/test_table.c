@@ -290,6 +290,55 @@ static void test_neighbours(void **state)
 	death(0x7ffffffff000, true);
 }
 
+/* Sizes for either leaf of the index, in one page and at one address after the other. */
+static void test_leaves(void **state)
+{
+	const uint64_t at = 0x700000050000, step = 16;
+	uint64_t stale = store.header->lost[HS_LOST_STALE];
+	uint64_t unknown = store.header->lost[HS_LOST_UNKNOWN_FREE];
+	struct snapshot *s;
+
+	(void)state;
+	for (uint64_t i = 0; i < 512; i++)
+		birth(at + i * step, i % 8 == 3 ? 17 : i % 8 == 4 ? 0 : 16 - i % 8);
+	for (uint64_t i = 4; i < 512; i += 8)
+		death(at + i * step, true); /* the one before it may be larger than 16 now */
+	s = look();
+	assert_int_equal(s->nr_blocks, 512 - 64);
+	snapshot_free(s);
+	for (uint64_t i = 0; i < 512; i++)
+		death(at + i * step, i % 8 != 4);
+	assert_int_equal(store.header->lost[HS_LOST_UNKNOWN_FREE], unknown + 64);
+
+	birth(at, 16);
+	resize(at, at, 32);
+	resize(at, at + step, 16);
+	resize(at + step, at, 17);
+	birth(at + 2 * step, 8);
+	death(at, true);
+	birth(at + step, 16);
+	birth(at, 10);
+	s = look();
+	assert_int_equal(s->nr_blocks, 3);
+	snapshot_free(s);
+	for (uint64_t i = 0; i < 3; i++)
+		death(at + i * step, true);
+	assert_int_equal(store.header->lost[HS_LOST_STALE], stale);
+
+	birth(at, 20); /* a free that nobody saw; the next one there is a small one */
+	birth(at, 10);
+	assert_int_equal(store.header->lost[HS_LOST_STALE], stale + 1);
+	birth(at, 20); /* and the other way round */
+	assert_int_equal(store.header->lost[HS_LOST_STALE], stale + 2);
+	birth(at + step, 20); /* lies where the other one lay */
+	assert_int_equal(store.header->lost[HS_LOST_STALE], stale + 3);
+	death(at, false);
+	death(at + step, true);
+	s = look();
+	assert_int_equal(s->nr_blocks, 0);
+	snapshot_free(s);
+}
+
 static void test_addresses_out_of_range(void **state)
 {
 	uint64_t lost = store.header->lost[HS_LOST_ADDRESS];
@@ -780,6 +829,7 @@ int main(void)
 		cmocka_unit_test(test_pending),
 		cmocka_unit_test(test_mark),
 		cmocka_unit_test(test_neighbours),
+		cmocka_unit_test(test_leaves),
 		cmocka_unit_test(test_addresses_out_of_range),
 		cmocka_unit_test(test_missed_free),
 		cmocka_unit_test(test_lineage),
