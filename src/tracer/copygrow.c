@@ -43,7 +43,8 @@
 #define NO_CHAIN UINT16_MAX
 #define SHOWN 128u       /* bytes from which on a buffer has its lineage in the record */
 #define BARREN 128u      /* small heirs in a row of which none went on: the site rests */
-#define BARREN_AGAIN 32u /* so many after that rest */
+#define BARREN_AGAIN 16u /* so many after that rest */
+#define BARREN_FAILS 5u  /* it begins with so long a one */
 
 /* Looks at unknown sites are paid for with births that nobody looks at; large blocks need not pay. */
 #define LOOK_PRICE 16u
@@ -92,7 +93,10 @@ static void drop_unmatched(struct copygrow *c, uint32_t i)
 	drop(c, i);
 }
 
-/* A buffer of the site of `old` grew. If that one rests because they never do, it wakes up. */
+/*
+ * A buffer of the site of `old` grew to a size that is seen, or from which others went on. If the
+ * site rests because its buffers never do, it wakes up.
+ */
 static void went_on(struct copygrow *c, const struct hs_record *old)
 {
 	uint32_t key = copygrow_key(old);
@@ -112,6 +116,8 @@ static void stays_small(struct copy_site *site)
 {
 	if (++site->barren < BARREN)
 		return;
+	if (site->fails < BARREN_FAILS)
+		site->fails = BARREN_FAILS;
 	rest(site);
 	site->barren = BARREN - BARREN_AGAIN;
 }
@@ -340,7 +346,8 @@ static void found(struct thread *t, uint32_t i, const struct hs_record *old, str
 	}
 	candidate->site->unmatched = 0;
 	candidate->site->good = true;
-	went_on(c, old);
+	if (is_large || candidate->site->barren < BARREN - BARREN_AGAIN)
+		went_on(c, old);
 	if (!is_large)
 		stays_small(candidate->site);
 	drop(c, i);
