@@ -12,6 +12,7 @@
 #include "tracer/thread.h"
 
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
 #include <link.h>
 #include <string.h>
 
@@ -140,6 +141,7 @@ static const struct real boot_real = {
 static void *others[REAL_NR_OTHER];
 static bool foreign_pvalloc, foreign_memalign, foreign_aligned, foreign_posix, foreign_valloc;
 static bool has_usable;
+static bool header_tells; /* blocks have glibc's word in front of them: size_in_header() */
 
 static void *find(const char *name)
 {
@@ -199,6 +201,8 @@ bool real_find(void)
 	if (found.malloc == boot_real.malloc || found.free == boot_real.free)
 		return false;
 	has_usable = !apart((void *)found.malloc, (void *)found.malloc_usable_size);
+	header_tells = has_usable &&
+		       !apart((void *)found.malloc, (void *)gnu_get_libc_version);
 	foreign_pvalloc = apart((void *)found.malloc, (void *)found.pvalloc);
 	foreign_memalign = apart((void *)found.malloc, (void *)found.memalign);
 	foreign_aligned = apart((void *)found.malloc, (void *)found.aligned_alloc);
@@ -291,16 +295,24 @@ const struct real_cxx *real_cxx(uintptr_t caller)
 }
 
 /*
+ * The word before a block of glibc's is the size of its chunk, with flags in the low three bits. The
+ * chunk begins with that word, and where flag 2 says that it has a mapping of its own, one before.
+ */
+static inline size_t size_in_header(const void *p)
+{
+	size_t word = ((const size_t *)p)[-1];
+
+	return (word & ~(size_t)7) - (word & 2 ? 2 : 1) * sizeof(word);
+}
+
+/*
  * An allocator may allocate the first time it is asked (tcmalloc does, by operator new), and so
  * come back here: it is not asked again within.
  */
-size_t real_usable(void *p, size_t size)
+static __attribute__((noinline)) size_t ask_usable(struct thread *t, void *p, size_t size)
 {
-	struct thread *t = tracer_self;
 	size_t usable;
 
-	if (!has_usable)
-		return size;
 	if (!t && tracer_active())
 		t = thread_first();
 	if (!t)
@@ -310,6 +322,25 @@ size_t real_usable(void *p, size_t size)
 	t->sizing = true;
 	usable = real.malloc_usable_size(p);
 	t->sizing = false;
+	if (header_tells && usable != size_in_header(p))
+		header_tells = false;
+	return usable;
+}
+
+/* What a glibc that we do not know keeps there would show: each thread asks at once, and now and then. */
+#define ASK_EACH 1024u
+
+size_t real_usable(void *p, size_t size)
+{
+	struct thread *t = tracer_self;
+	size_t usable;
+
+	if (!has_usable)
+		return size;
+	if (__builtin_expect(header_tells && t && t->nr_sized++ % ASK_EACH, 1))
+		usable = size_in_header(p);
+	else
+		usable = ask_usable(t, p, size);
 	return usable < size ? size : usable;
 }
 

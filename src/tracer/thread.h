@@ -51,6 +51,7 @@ struct thread {
 	uint32_t slot_nr;
 	uint32_t shard;                 /* of the stacks' totals; 0: shared, updated atomically */
 	bool sizing;                    /* asking the allocator for the size of a block */
+	uint32_t nr_sized;              /* blocks whose size was looked for: real.c */
 	uint8_t rounds;                 /* runs of the key's destructor */
 	uint32_t next_pending;          /* place in slot->pending for the next death */
 	uint32_t pending_temporary;     /* by place: the block was a temporary one */
