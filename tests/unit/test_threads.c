@@ -296,11 +296,11 @@ static uint64_t handed = 0x50000;
 static void *make_busy_and_jump(void *arg)
 {
 	struct thread *volatile t;
-	uint32_t nr;
+	uint32_t nr, *slot;
 
 	if (!event(handed))
 		return arg;
-	nr = *index_find(handed);
+	nr = index_find(&tracer_self->index, handed, &slot);
 	if (!setjmp(back)) {
 		t = tracer_enter();
 		t->slot->inflight = *store_record(nr);
