@@ -22,12 +22,14 @@
 #include "tracer/totals.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
@@ -290,6 +292,61 @@ static void test_ended_inside(void **state)
 	assert_true(store_now_ms() - start < 500);
 }
 
+/* ---- after the thread's last destructor ---- */
+
+static pthread_key_t later_key; /* its destructor comes after the tracer's own */
+static pthread_barrier_t at_end;
+static int nr_there, nr_late;
+
+static void end_late(void *arg)
+{
+	int *round = arg;
+	uint64_t nr;
+
+	if (++*round < PTHREAD_DESTRUCTOR_ITERATIONS) {
+		pthread_setspecific(later_key, round);
+		return;
+	}
+	nr = (uint64_t)__atomic_fetch_add(&nr_there, 1, __ATOMIC_RELAXED);
+	pthread_barrier_wait(&at_end);
+	pthread_barrier_wait(&at_end); /* the freeze is on */
+	if (event(0x60000 + 0x1000 * nr))
+		__atomic_fetch_add(&nr_late, 1, __ATOMIC_RELAXED);
+}
+
+static void *end_with_an_event(void *arg)
+{
+	pthread_setspecific(later_key, arg);
+	return pass(arg);
+}
+
+/* Two threads have the struct of slot 0 in turn; one that waits for a snapshot does not keep it. */
+static void test_waiting_without_lock(void **state)
+{
+	uint64_t nested = nr_lost(HS_LOST_NESTED);
+	pthread_t threads[2];
+	int rounds[2] = { 0, 0 };
+
+	(void)state;
+	pthread_key_create(&later_key, end_late);
+	pthread_barrier_init(&at_end, NULL, 3);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, end_with_an_event, &rounds[i]), 0);
+	pthread_barrier_wait(&at_end);
+	store.control->freeze_seq++;
+	__atomic_fetch_or(&store.control->word, HS_CONTROL_FREEZE, __ATOMIC_SEQ_CST);
+	pthread_barrier_wait(&at_end);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(nr_late, 2);
+	assert_int_equal(nr_lost(HS_LOST_NESTED), nested);
+	assert_int_equal(store.control->word, HS_MODE_LIVE);
+	death(0x60000);
+	death(0x61000);
+	pthread_barrier_destroy(&at_end);
+	pthread_key_delete(later_key);
+}
+
 /* A block whose record its maker had made busy when it jumped away is freed without delay. */
 static uint64_t handed = 0x50000;
 
@@ -448,6 +505,26 @@ static void test_changes_in_child(void **state)
 	pthread_join(thread, NULL);
 }
 
+/* ---- pages ---- */
+
+static void test_probe_parts_of_pages(void **state)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *p = mmap(NULL, 3 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_ptr_not_equal(p, MAP_FAILED);
+	assert_int_equal(munmap(p + 2 * page, page), 0);
+	if (sys_probe_read(p, page))
+		skip(); /* a kernel before 5.14 */
+	assert_int_equal(sys_probe_read(p + 8, 8), 0);
+	assert_int_equal(sys_probe_read(p + page - 8, 16), 0);
+	assert_int_equal(sys_probe_read(p + 2 * page - 8, 8), 0);
+	assert_int_not_equal(sys_probe_read(p + 2 * page - 8, 16), 0);
+	assert_int_not_equal(sys_probe_read(p + 2 * page + 16, 8), 0);
+	munmap(p, 2 * page);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,9 +533,11 @@ int main(void)
 		cmocka_unit_test(test_left_in_thread),
 		cmocka_unit_test(test_not_left),
 		cmocka_unit_test(test_ended_inside),
+		cmocka_unit_test(test_waiting_without_lock),
 		cmocka_unit_test(test_busy_for_ever),
 		cmocka_unit_test(test_drain_sees_all),
 		cmocka_unit_test(test_changes_in_child),
+		cmocka_unit_test(test_probe_parts_of_pages),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
