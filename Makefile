@@ -209,9 +209,11 @@ $(P)/%: tests/programs/%.c tests/programs/mark.h
 	@mkdir -p $(@D)
 	$(Q)$(program_cc) $(program_flags) -Wl,-rpath,'$$ORIGIN' -o $@ $< -pthread -ldl $(program_libs)
 
-$(P)/%: tests/programs/%.cpp tests/programs/mark.h
+$(P)/cpp_corners: program_std := c++20
+
+$(P)/%: tests/programs/%.cpp tests/programs/mark.h tests/programs/tell.h
 	@mkdir -p $(@D)
-	$(Q)g++ $(program_flags) -std=c++17 -o $@ $< -pthread
+	$(Q)g++ $(program_flags) -std=$(or $(program_std),c++17) -o $@ $< -pthread
 
 # MAKEFLAGS: rustc would take part in make's job server.
 $(P)/%: tests/programs/%.rs tests/programs/mark.rs

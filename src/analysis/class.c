@@ -25,7 +25,8 @@
 struct finding {
 	char *name; /* NULL: nothing yet */
 	char *element;
-	bool provisional;
+	bool provisional; /* a frame further out may know better */
+	bool is_kind; /* if none does, only the kind is known */
 };
 
 static void found(struct finding *f, char *class, char *element)
@@ -34,7 +35,8 @@ static void found(struct finding *f, char *class, char *element)
 
 	free(f->name);
 	free(f->element);
-	f->provisional = len && class[len - 1] == '?';
+	f->is_kind = len && class[len - 1] == '?';
+	f->provisional = f->is_kind || (len && class[len - 1] == '~');
 	if (f->provisional)
 		class[len - 1] = 0;
 	f->name = class_type(class);
@@ -76,6 +78,22 @@ char *class_of_vtable(const char *type)
 
 /* ---- functions --------------------------------------------------------------------------- */
 
+static bool is_path(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == ':';
+}
+
+/* Whether a name of one capital stands in the type for any type: "T", "[T]", "Option<K>". */
+static bool has_parameter(const char *type, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (isupper((unsigned char)type[i]) && (!i || !is_path(type[i - 1])) &&
+		    (i + 1 == len || !is_path(type[i + 1])))
+			return true;
+	}
+	return false;
+}
+
 /* Of a Rust function whose linker's name has only the names of its parameters: "Vec<T,A>::push". */
 static bool has_parameters(const struct class_rule *rule, const struct class_captures *c)
 {
@@ -87,7 +105,7 @@ static bool has_parameters(const struct class_rule *rule, const struct class_cap
 	if (!is_rust)
 		return false;
 	for (unsigned int i = 1; i < CLASS_NR_CAPTURES; i++) {
-		if (c->start[i] && c->len[i] == 1 && isupper((unsigned char)*c->start[i]))
+		if (c->start[i] && has_parameter(c->start[i], c->len[i]))
 			return true;
 	}
 	return false;
@@ -166,13 +184,31 @@ static char *plain_function(const char *name, class_demangle demangle)
 static void ask_frame(const struct frame *frame, class_demangle demangle, struct finding *f)
 {
 	char *scope = plain_function(frame->scope, NULL), *function = NULL;
+	bool fits = scope && ask_function(scope, false, f);
 
-	if (!scope || !ask_function(scope, false, f))
+	if (!fits) {
 		function = plain_function(frame->function, demangle);
-	if (function)
-		ask_function(function, true, f);
+		fits = function && ask_function(function, true, f);
+	}
+	if (!fits && !f->is_kind)
+		f->provisional = false;
 	free(scope);
 	free(function);
+}
+
+/* Whether a container calls the frame for memory: an allocator of the program's own. */
+static bool is_allocator(const struct frame *const *frames, size_t nr, class_demangle demangle)
+{
+	struct class_captures captures;
+	char *caller;
+	bool yes;
+
+	if (nr < 2 || frames[0]->runtime || !frames[1]->runtime)
+		return false;
+	caller = plain_function(frames[1]->function, demangle);
+	yes = caller && class_match("std::allocator_traits<*>::allocate", caller, &captures);
+	free(caller);
+	return yes;
 }
 
 /*
@@ -190,11 +226,12 @@ static void forget_arguments(char *name)
 void class_of_stack(const struct frame *const *frames, size_t nr, class_demangle demangle,
 		    struct stack_class *ret)
 {
-	struct finding f = {NULL, NULL, false};
+	struct finding f = {NULL, NULL, false, false};
+	size_t i = is_allocator(frames, nr, demangle);
 
-	for (size_t i = 0; i < nr && frames[i]->runtime; i++)
+	for (; i < nr && frames[i]->runtime; i++)
 		ask_frame(frames[i], demangle, &f);
-	if (f.provisional)
+	if (f.provisional && f.is_kind)
 		forget_arguments(f.name);
 	*ret = (struct stack_class){f.name, f.element};
 }

@@ -7,7 +7,8 @@
  * nothing, no inline namespaces. A class that begins with '=' is what the rules of types make of
  * the rest; if they make nothing of it, what stands behind '|', if anything, else the next frame
  * is asked. A class that ends in '?' is provisional: a frame further out may know better, and if
- * none does, only the kind is told, "Vec<_>".
+ * none does, only the kind is told, "Vec<_>". With '~' only the very next frame may, and if it does
+ * not, the class is as it is.
  */
 #include "analysis/class_rules.h"
 
@@ -26,8 +27,15 @@ const struct class_rule class_function_rules[] = {
 	{"std::wstring::*", "std::wstring", NULL, NULL},
 	{"std::__str_concat<std::string>", "std::string", NULL, NULL},
 	{"std::basic_stringbuf<$1,*>::*", "std::basic_string<$1>", NULL, NULL},
+	{"std::basic_stringstream<$1,*>::str", "std::basic_string<$1>", NULL, NULL},
+	{"std::basic_istringstream<$1,*>::str", "std::basic_string<$1>", NULL, NULL},
+	{"std::basic_ostringstream<$1,*>::str", "std::basic_string<$1>", NULL, NULL},
+	/* what only a vector itself calls: the machine code for one T may serve another of its size */
+	{"std::_Vector_base<$1,*>::*", "std::vector<$1>~", NULL, "$1"},
+	{"std::_Vector_base<$1,*>::*", "std::vector<$1>~", "?", "$1"},
+	{"std::vector<$1,*>::_M_*", "std::vector<$1>~", NULL, "$1"},
+	{"std::vector<$1,*>::_M_*", "std::vector<$1>~", "?", "$1"},
 	{"std::vector<$1,*>::*", "std::vector<$1>", NULL, "$1"},
-	{"std::_Vector_base<$1,*>::*", "std::vector<$1>", NULL, "$1"},
 	{"std::_Bvector_base<*>::*", "std::vector<bool>", NULL, NULL},
 	{"std::_Deque_base<$1,*>::*", "std::deque<$1>", NULL, "$1"},
 	{"std::deque<$1,*>::*", "std::deque<$1>", NULL, "$1"},
@@ -58,10 +66,13 @@ const struct class_rule class_function_rules[] = {
 	{"std::vector<$1,*>::*", "std::vector<$1>", "?", "$1"},
 	{"std::deque<$1,*>::*", "std::deque<$1>", "?", "$1"},
 	{"std::__shared_count<*>::__shared_count<$1*,*>", "std::shared_ptr<$1>", NULL, NULL},
+	{"std::_Sp_counted_array_base<std::allocator<$1>>::*", "std::shared_ptr<$1[]>", NULL, NULL},
 	{"std::make_unique<$1>", "$1", NULL, "$1"},
 	{"std::make_unique<$1,*>", "$1", NULL, "$1"},
+	{"std::_Function_base::*", "std::function~", NULL, NULL},
+	{"std::_Function_base::*", "std::function~", "?", NULL},
+	{"std::function<$1>::*", "std::function<$1>", "?", NULL},
 	{"std::function<$1>::*", "std::function<$1>", NULL, NULL},
-	{"std::_Function_base::*", "std::function", NULL, NULL},
 	{"std::any::*", "std::any", NULL, NULL},
 	{"std::get_temporary_buffer<$1>", "std::get_temporary_buffer<$1>", NULL, NULL},
 	{"std::thread::*", "std::thread", NULL, NULL},
@@ -99,6 +110,8 @@ const struct class_rule class_function_rules[] = {
 	{"alloc::boxed::box_new_uninit", "Box<_>?", NULL, NULL},
 	{"alloc::boxed::{*}::*<$1,*>", "=$1|Box<$1>", "?", "$1"},
 	{"alloc::boxed::Box<$1,*>::*", "=$1|Box<$1>", "?", "$1"},
+	{"alloc::rc::Rc<str>::from", "Rc<str>", "Rc<[u8]>", NULL},
+	{"alloc::sync::Arc<str>::from", "Arc<str>", "Arc<[u8]>", NULL},
 	{"alloc::rc::Rc<$1,*>::*", "Rc<$1>", NULL, NULL},
 	{"alloc::rc::Rc<$1,*>::*", "Rc<$1>", "?", NULL},
 	{"alloc::sync::Arc<$1,*>::*", "Arc<$1>", NULL, NULL},
@@ -128,6 +141,7 @@ const size_t class_nr_function_rules =
 const struct class_rule class_type_rules[] = {
 	/* libstdc++ */
 	{"std::_Sp_counted_ptr_inplace<$1,*>", "std::shared_ptr<$1>", NULL, NULL},
+	{"std::_Sp_counted_array<$1,*>", "std::shared_ptr<$1[]>", NULL, NULL},
 	{"std::_Sp_counted_ptr<$1*,*>", "std::shared_ptr<$1>", NULL, NULL},
 	{"std::_Sp_counted_deleter<$1*,*>", "std::shared_ptr<$1>", NULL, NULL},
 	{"std::_List_node<$1>", "std::list<$1>", NULL, NULL},

@@ -217,8 +217,8 @@ static bool match_capture(struct match *m, unsigned int nr, const char *rest, co
 		p += *p != 0;
 	}
 	len = (size_t)(p - start);
-	/* "Foo const" matches "$1 const" */
-	if (*rest == ' ') {
+	/* "Foo const" matches "$1 const", "Foo*" matches "$1*" */
+	if (*rest == ' ' || *rest == '*') {
 		size_t tail = strcspn(rest, ",>");
 
 		if (len <= tail || strncmp(p - tail, rest, tail))
@@ -302,6 +302,12 @@ static const struct {
 	{"std::basic_string<char16_t>", "std::u16string"},
 	{"std::basic_string<char32_t>", "std::u32string"},
 	{"std::basic_string_view<char>", "std::string_view"},
+	{"std::basic_stringstream<char>", "std::stringstream"},
+	{"std::basic_istringstream<char>", "std::istringstream"},
+	{"std::basic_ostringstream<char>", "std::ostringstream"},
+	{"std::basic_fstream<char>", "std::fstream"},
+	{"std::basic_ifstream<char>", "std::ifstream"},
+	{"std::basic_ofstream<char>", "std::ofstream"},
 };
 
 static bool is_default(const char *type)
@@ -342,6 +348,18 @@ static void add_path(struct buffer *b, const char *path, size_t len)
 
 static const char *add_type(struct buffer *b, const char *p, unsigned int depth);
 
+/* "4ul" becomes "4": the type of an argument that is a number is known. */
+static void cut_number_type(struct buffer *b)
+{
+	const char *text = buffer_string(b);
+	size_t len = b->len;
+
+	while (len && strchr("ul", text[len - 1]))
+		len--;
+	if (len && strspn(text + (*text == '-'), "0123456789") == len - (*text == '-'))
+		b->len = len;
+}
+
 /* The arguments behind a '<' or '(', up to what closes them; returns what is behind that. */
 static const char *add_arguments(struct buffer *b, const char *p, char close, unsigned int depth)
 {
@@ -352,6 +370,7 @@ static const char *add_arguments(struct buffer *b, const char *p, char close, un
 		const char *start = p;
 
 		p = add_type(&one, p, depth + 1);
+		cut_number_type(&one);
 		if (!nr || close != '>' || !is_default(buffer_string(&one))) {
 			if (nr)
 				buffer_add_string(b, ", ");
@@ -369,8 +388,15 @@ static const char *add_arguments(struct buffer *b, const char *p, char close, un
 
 static void use_alias(struct buffer *b, size_t start)
 {
-	const char *type = buffer_string(b) + start;
+	static const char future[] = "GenFuture<"; /* of an async fn, by rustc before 1.67 */
+	char *type = buffer_string(b) + start;
+	size_t len = strlen(type);
 
+	if (starts_with(type, future) && type[len - 1] == '>') {
+		memmove(type, type + strlen(future), len - strlen(future));
+		b->len -= strlen(future) + 1;
+		return;
+	}
 	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
 		if (!strcmp(type, aliases[i].type)) {
 			b->len = start;
@@ -378,6 +404,71 @@ static void use_alias(struct buffer *b, size_t start)
 			return;
 		}
 	}
+}
+
+/* Rust's "Fn<(u8, A), Output=B>" is written "Fn(u8, A) -> B", and "Fn(u8, A)" where B is (). */
+static void use_call_form(struct buffer *b, size_t start)
+{
+	static const char output[] = ", Output=";
+	char *text = buffer_string(b) + start, *open = strchr(text, '<'), *close, *ret;
+	size_t len;
+
+	if (!open || open[1] != '(' || !(follows(text, open, "Fn") || follows(text, open, "FnMut") ||
+					 follows(text, open, "FnOnce")))
+		return;
+	close = (char *)group_end(text, open + 1);
+	if (!*close || !starts_with(close + 1, output) || text[strlen(text) - 1] != '>')
+		return;
+	ret = xstrdup(close + 1 + strlen(output));
+	len = strlen(ret) - 1;
+	memmove(open, open + 1, (size_t)(close - open));
+	b->len = start + (size_t)(close - text);
+	if (len != 2 || memcmp(ret, "()", 2)) {
+		buffer_add_string(b, " -> ");
+		buffer_add(b, ret, len);
+	}
+	free(ret);
+}
+
+/* The "->" of Rust's function types, which has blanks around it, or of C++'s operator. */
+static const char *add_arrow(struct buffer *b, const char *p, size_t len)
+{
+	bool is_operator = follows(p, p + len - 1, "operator");
+
+	buffer_add(b, p, len - 1);
+	buffer_add_string(b, is_operator ? "->" : " -> ");
+	p += len + 1;
+	return p + (*p == ' ' && !is_operator);
+}
+
+/*
+ * What stands between brackets: Rust's "[u8;16]" is "[u8; 16]", its "A+B" is "A + B", but for that as
+ * add_path().
+ */
+static void add_piece(struct buffer *b, const char *piece, size_t len)
+{
+	while (len) {
+		const char *end = piece;
+
+		while (end < piece + len && *end != ';' &&
+		       (*end != '+' || follows(piece, end, "operator") || follows(piece, end, "+")))
+			end++;
+		add_path(b, piece, (size_t)(end - piece));
+		len -= (size_t)(end - piece);
+		piece = end;
+		if (len) {
+			buffer_add_string(b, *piece == ';' ? "; " : " + ");
+			piece++;
+			len--;
+		}
+	}
+}
+
+/* Rust's "(dyn A + B)" is written without the brackets within an argument. */
+static const char *add_dyn(struct buffer *b, const char *p, unsigned int depth)
+{
+	p = add_type(b, p + 1, depth + 1);
+	return p + (*p == ')');
 }
 
 /* One argument: up to a comma or a bracket that closes; returns where that is. */
@@ -392,21 +483,22 @@ static const char *add_type(struct buffer *b, const char *p, unsigned int depth)
 			buffer_add_string(b, p);
 			return p + strlen(p);
 		}
-		/* "->" of Rust's function types */
 		if (p[len] == '>' && len && p[len - 1] == '-') {
-			buffer_add(b, p, len + 1);
-			p += len + 1;
+			p = add_arrow(b, p, len);
 			continue;
 		}
-		add_path(b, p, len);
+		add_piece(b, p, len);
 		p += len;
-		if (*p == '<' || *p == '(' || *p == '[' || *p == '{') {
+		if (starts_with(p, "(dyn ")) {
+			p = add_dyn(b, p, depth);
+		} else if (*p == '<' || *p == '(' || *p == '[' || *p == '{') {
 			static const char open[] = "<([{", close[] = ">)]}";
 			char closing = close[strchr(open, *p) - open];
 
 			buffer_add_byte(b, (uint8_t)*p);
 			p = add_arguments(b, p + 1, closing, depth);
 			use_alias(b, start);
+			use_call_form(b, start);
 		}
 	}
 	return p;

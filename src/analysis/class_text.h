@@ -35,7 +35,7 @@ struct class_captures {
  *
  *      $1..$3  is one argument: up to a comma or bracket that closes; the same each time
  *      ,*      is any number of further arguments, none included
- *      *       is anything in which brackets match
+ *      *       is anything in which brackets match; right behind $1 it is a star
  */
 bool class_match(const char *pattern, const char *text, struct class_captures *ret);
 
@@ -44,7 +44,7 @@ char *class_expand(const char *text, const struct class_captures *captures);
 
 /*
  * A tight type as people write it: without arguments that are defaults (allocators, hashes,
- * comparisons), with std::string for basic_string<char>, Rust's own types without their modules,
+ * comparisons), numbers without theirs, with std::string for basic_string<char>, Rust's own types without their modules,
  * and a blank behind each comma. Caller frees.
  */
 char *class_type(const char *tight);

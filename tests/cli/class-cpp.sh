@@ -13,6 +13,14 @@ take "$PROGRAMS/cpp_types" full
 "$PYTHON" "$TOOLS/classes.py" full.out full.json >said || { fail "classes"; cat said; }
 "$PYTHON" "$TOOLS/classes.py" full.out full.live.json >said || { fail "classes, live"; cat said; }
 
+# what one finds in services, and in corners; optimised, two vectors may share their machine code
+g++ -O2 -g -std=c++20 -I"$TESTS/programs" -o corners_O2 "$TESTS/programs/cpp_corners.cpp" -pthread || fail "g++"
+for program in "$PROGRAMS/cpp_services" "$PROGRAMS/cpp_corners" ./corners_O2; do
+	name=${program##*/}
+	take "$program" "$name"
+	"$PYTHON" "$TOOLS/classes.py" "$name.out" "$name.json" >said || { fail "classes: $name"; cat said; }
+done
+
 # read elsewhere
 heapstory symbolize full.hs -o baked.hs >/dev/null || fail "symbolize"
 env -i PATH="$PATH" XDG_CACHE_HOME="$WORK/none" heapstory heap baked.hs --addresses all -n all --json >baked.json

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # Classes of a Rust program's blocks are what it says they are.
-[ -e "$PROGRAMS/rust_types" ] || skip "tests/programs/rust_types is not built"
-start r heapstory run -o out -- "$PROGRAMS/rust_types"
-wait_mark r 1 || finish
-heapstory snap out/store.live -o 1.hs >/dev/null || fail "snap"
-finish_program r || fail "ended with $?"
-heapstory heap 1.hs --addresses all -n all --json >1.json || fail "heap"
-"$PYTHON" "$TOOLS/classes.py" r.out 1.json >said || { fail "classes"; cat said; }
+for name in rust_types rust_services; do
+	[ -e "$PROGRAMS/$name" ] || skip "tests/programs/$name is not built"
+	start $name heapstory run -o $name.run -- "$PROGRAMS/$name"
+	wait_mark $name 1 || finish
+	heapstory snap $name.run/store.live -o $name.hs >/dev/null || fail "snap $name"
+	finish_program $name || fail "$name ended with $?"
+	heapstory heap $name.hs --addresses all -n all --json >$name.json || fail "heap $name"
+	"$PYTHON" "$TOOLS/classes.py" $name.out $name.json >said || { fail "classes: $name"; cat said; }
+done
 finish

@@ -6,7 +6,7 @@
  * of an object, an element, a node. Table of buckets cannot be reached so, and are not told.
  * Blocks are of a size that no small-object optimisation keeps inside.
  */
-#include "mark.h"
+#include "tell.h"
 
 #include <deque>
 #include <forward_list>
@@ -68,19 +68,6 @@ struct Left : virtual Named {
 struct Diamond : virtual Named, Left {
 	long own = 2;
 };
-
-struct Told {
-	const void *address;
-	const char *what;
-};
-/* before the first block, so that its own growth is not among them */
-static Told told[60000];
-static size_t nr_told;
-
-template <typename T> static void tell(const T *address, const char *what)
-{
-	told[nr_told++] = {address, what};
-}
 
 static std::string long_text(int i)
 {
@@ -202,21 +189,14 @@ NOINLINE static void make_plain()
 
 int main()
 {
-	char line[256];
-
 	all = new Everything;
 	make_objects();
 	make_vectors();
 	make_trees();
 	make_lists();
 	make_plain();
-	for (size_t i = 0; i < nr_told; i++) {
-		int len = snprintf(line, sizeof(line), "BLOCK %p %s\n", told[i].address,
-				   told[i].what);
-
-		if (write(1, line, (size_t)len) != len)
-			return 1;
-	}
+	if (!print_told())
+		return 1;
 	mark(1);
 	return 0;
 }

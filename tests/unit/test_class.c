@@ -140,6 +140,26 @@ static void test_type(void **state)
 		{"alloc::boxed::Box<dyn app::Shape,alloc::alloc::Global>", "Box<dyn app::Shape>"},
 		{"(usize,&str)", "(usize, &str)"},
 		{"[u16]", "[u16]"},
+		{"std::array<int,4ul>", "std::array<int, 4>"},
+		{"A<-3l,0x1ul,u,ul>", "A<-3, 0x1ul, u, ul>"},
+		{"std::basic_ostringstream<char,std::char_traits<char>,std::allocator<char>>",
+		 "std::ostringstream"},
+		{"A::operator+", "A::operator+"},
+		{"A::operator++", "A::operator++"},
+		{"A::operator+=", "A::operator+="},
+		{"A::operator->", "A::operator->"},
+		{"alloc::vec::Vec<[core::option::Option<app::A>;2]>", "Vec<[Option<app::A>; 2]>"},
+		{"alloc::vec::Vec<[alloc::string::String;4]>", "Vec<[String; 4]>"},
+		{"alloc::boxed::Box<(dyn app::A+core::marker::Send+core::marker::Sync)>",
+		 "Box<dyn app::A + Send + Sync>"},
+		{"alloc::boxed::Box<dyn core::ops::function::Fn<(u64,&str),Output=u8>>",
+		 "Box<dyn Fn(u64, &str) -> u8>"},
+		{"Box<(dyn core::ops::function::FnOnce<(),Output=()>+core::marker::Send)>",
+		 "Box<dyn FnOnce() + Send>"},
+		{"Fn<(A),B>", "Fn<(A), B>"},
+		{"alloc::vec::Vec<fn(u64)-> core::option::Option<u8>>", "Vec<fn(u64) -> Option<u8>>"},
+		{"core::future::from_generator::GenFuture<app::f::{async_fn_env#0}>",
+		 "app::f::{async_fn_env#0}"},
 		{"A<(anonymous namespace)::B>", "A<(anonymous namespace)::B>"},
 		{"A<B", "A<B>"},
 		{"A>>,B", "A>>,B"},
@@ -212,6 +232,35 @@ static void test_cpp(void **state)
 			    "std::_Select1st<std::pair<int const, B> >, std::less<int>, "
 			    "std::allocator<std::pair<int const, B> > >::_M_get_node()"),
 		     "std::map<int, B>", NULL);
+	/* machine code that a vector of another type shares; what it inlined knows better */
+	expect_class(FRAMES("std::_Vector_base<app::A, std::allocator<app::A> >::_M_allocate(unsigned "
+			    "long)",
+			    "std::_Vector_base<app::B, std::allocator<app::B> >::_M_create_storage("
+			    "unsigned long)",
+			    "std::vector<app::B, std::allocator<app::B> >::vector(unsigned long)",
+			    "std::vector<app::C, std::allocator<app::C> >::resize(unsigned long)"),
+		     "std::vector<app::B>", "app::B");
+	expect_class(FRAMES("std::vector<int, std::allocator<int> >::_M_realloc_insert<int>(int)",
+			    "std::something()", "std::vector<long, std::allocator<long> >::resize()"),
+		     "std::vector<int>", "int");
+	/* an allocator of the program's own, and memory that such a one keeps for itself */
+	expect_class(FRAMES("app::Alloc<int>::allocate(unsigned long)",
+			    "std::allocator_traits<app::Alloc<int> >::allocate(app::Alloc<int>&, "
+			    "unsigned long)",
+			    "std::vector<int, app::Alloc<int> >::push_back(int)"),
+		     "std::vector<int>", "int");
+	expect_class(FRAMES("app::Pool::refill()", "app::Alloc<int>::allocate(unsigned long)",
+			    "std::allocator_traits<app::Alloc<int> >::allocate(app::Alloc<int>&, "
+			    "unsigned long)",
+			    "std::vector<int, app::Alloc<int> >::push_back(int)"),
+		     NULL, NULL);
+	expect_class(FRAMES("std::__shared_count<(__gnu_cxx::_Lock_policy)2>::__shared_count<A*>(A*)",
+			    "std::shared_ptr<A>::shared_ptr<A, void>(A*)"),
+		     "std::shared_ptr<A>", NULL);
+	expect_class(FRAMES("std::_Function_base::_Base_manager<F>::_M_create<F>(std::_Any_data&)",
+			    "std::_Function_base::_Base_manager<F>::_M_init_functor(std::_Any_data&)",
+			    "std::function<void (int)>::function<F, void>(F&&)"),
+		     "std::function<void(int)>", NULL);
 	/* libc++ */
 	expect_class(FRAMES("std::__1::allocator<A>::allocate(unsigned long)",
 			    "std::__1::__split_buffer<A, std::__1::allocator<A>&>::__split_buffer("
@@ -243,6 +292,10 @@ static void test_rust(void **state)
 		     "Arc<app::A>", NULL);
 	expect_class(FRAMES("|alloc::boxed::box_new_uninit", "|alloc::boxed::{impl#0}::new<app::A>"),
 		     "Box<app::A>", "app::A");
+	expect_class(FRAMES("alloc::sync::Arc<[T]>::allocate_for_slice::{{closure}}",
+			    "|alloc::sync::Arc<[u8], alloc::alloc::Global>::allocate_for_slice<u8>",
+			    "<alloc::sync::Arc<str> as core::convert::From<&str>>::from"),
+		     "Arc<str>", NULL);
 	/* of a symbol table without types only the kind is known */
 	expect_class(FRAMES("alloc::raw_vec::RawVecInner<A>::finish_grow",
 			    "alloc::raw_vec::RawVec<T,A>::grow_one", "app::f"),
