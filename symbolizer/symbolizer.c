@@ -234,11 +234,10 @@ static void module_open(struct symbolizer *symbolizer, struct module *module)
 	symtab_finish(&module->symbols);
 	module->symbol_names = xcalloc(module->symbols.nr_symbols + 1,
 				       sizeof(*module->symbol_names));
-	if (module->problem)
-		no_names(module, module->problem);
-	else if (!module->symbols.nr_symbols && !module->info)
-		no_names(module, xasprintf("'%s' has no symbols, and no debug file for it was found",
-					   module->path));
+	if (!module->symbols.nr_symbols && !module->info)
+		no_names(module, module->problem ? module->problem :
+			 xasprintf("'%s' has no symbols, and no debug file for it was found",
+				   module->path));
 }
 
 /* What earlier runs found, and this one. */

@@ -469,7 +469,7 @@ struct hs_module {
 	uint64_t load_bias;             /* address in the program = address in the file + load_bias */
 	uint64_t start, end;            /* addresses: all of its mapping */
 	uint64_t path_off;              /* string; 0: unknown */
-	uint64_t dev, inode;            /* of the file, 0: unknown */
+	uint64_t dev, inode;            /* of the file, where it has no build id; 0: unknown */
 	uint32_t flags;                 /* enum hs_module_flags */
 	uint32_t nr_segments;
 	uint32_t build_id_len;          /* bytes; 0: has none */

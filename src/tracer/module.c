@@ -157,6 +157,20 @@ static const char *name_of(const struct link_map *l, uint32_t *ret_flags)
 	return name;
 }
 
+/*
+ * The program's own file is told by the kernel, whatever has become of its path. A library's path
+ * may lead to another file by now, and without a build id nothing tells it from that.
+ */
+static void read_identity(struct hs_module *m)
+{
+	struct sys_stat st;
+
+	if (m->build_id_len || !(m->flags & HS_MODULE_MAIN) || sys_stat("/proc/self/exe", 0, &st))
+		return;
+	m->dev = st.dev;
+	m->inode = st.inode;
+}
+
 /* The module as it was known before it was unloaded, if it is the same file at the same place. */
 static uint32_t find_earlier(const struct hs_module *m, const char *name)
 {
@@ -224,6 +238,7 @@ static struct known *add(const struct dl_find_object *o)
 		return k;
 	name = name_of(o->dlfo_link_map, &m.flags);
 	read_header(&m, o);
+	read_identity(&m);
 	if (strstr(name, "libheapstory.so"))
 		m.flags |= HS_MODULE_TRACER;
 	for (uint32_t i = 0; i < modules.nr && !dead; i++)

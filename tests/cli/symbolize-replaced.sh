@@ -17,6 +17,26 @@ as_user heapstory heap two.hs --by stack -n all --json >heap.json
 check_json heap.json \
 	'any([f["function"] for f in r["stack"][:2]] == ["after_upgrade", "main"] and r["count"] == 150 for r in j["rows"])' \
 	'not any(f["function"] and f["function"] != "plug_a_keep" for r in j["rows"] for f in r["stack"] if (f["module"] or "").endswith(".so") and "upgrade" in f["module"])'
+
+# one without a build id: its names are in the snapshot before it is gone, and never another file's
+cp "$PROGRAMS/cache_insert" bin/plain
+objcopy --remove-section .note.gnu.build-id bin/plain
+start n as_user heapstory run -o none -- bin/plain
+wait_mark n 1 || finish
+cp "$PROGRAMS/ends" bin/other
+mv bin/other bin/plain
+as_user heapstory snap none/store.live -o none.hs >/dev/null || fail "snap without a build id"
+finish_program n || fail "ended with $?"
+for hs in none.hs none/exit.hs; do
+	heapstory heap $hs --by stack -n all --json >none.json
+	check_json none.json 'any([f["function"] for f in r["stack"]][0] == "cache_insert" for r in j["rows"])'
+done
+# read again where only the other file is
+heapstory heap none/store.live --by stack -n all --json >store.json
+check_json store.json \
+	'not any(f["function"] for r in j["rows"] for f in r["stack"] if (f["module"] or "").endswith("plain"))' \
+	'any("another file than the one that was loaded" in n for n in j["coverage"]["notes"])'
+
 if [ "$(id -u)" = 0 ]; then
 	# as root the library is read too
 	start r heapstory run -o "$WORK/root" -- bin/upgrade_self
