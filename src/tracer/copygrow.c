@@ -11,8 +11,9 @@
  *     ratio, each new block being the next old one: so it is with elements that are moved one by
  *     one, or hashed anew. The first two steps are kept in the nursery until the third comes. The
  *     first old block may be another stack's, as a table's first array often is, if nothing is
- *     known of the new one's: of one that grows, it may be an element that was freed. Contents that
- *     are equal later on say nothing of that step, only the ratios do.
+ *     known of the new one's (of one that grows, it may be an element that was freed), and its
+ *     own blocks do not come and go all the time. If the very next step shows by its contents what it
+ *     is, the sizes were chance.
  * Against it speaks a block of the same stack that is freed after a birth of that stack and is
  * not smaller: buffers that are replaced get smaller as often as larger, growing ones never. Then
  * births of this stack and magnitude are passed over for a while, twice as long each time.
@@ -286,6 +287,15 @@ static bool copied(struct copygrow *c, struct copy_site *site, const struct hs_r
 	return true;
 }
 
+/* Whether blocks of this one's stack and size often come and go without an heir. */
+static bool comes_and_goes(struct copygrow *c, const struct hs_record *r)
+{
+	uint32_t key = copygrow_key(r);
+	const struct copy_site *site = copygrow_site(c, key);
+
+	return site->key == key && site->fails;
+}
+
 /* What a death says about one candidate, which is larger: true if it is the heir. */
 static bool judge(struct thread *t, struct copy_site *site, const struct hs_record *born,
 		  const struct hs_record *old, struct copy_link *link)
@@ -298,10 +308,10 @@ static bool judge(struct thread *t, struct copy_site *site, const struct hs_reco
 	link->from = from;
 	link->unsure = 0;
 	link->foreign = false;
-	link->begins = from && from->foreign;
+	link->begins = from && from->foreign && from->unsure < SURE_STEPS - 1;
 	if (copied(&t->copygrow, site, born, old, fits))
 		return true;
-	link->begins = same_stack || !site->good;
+	link->begins = same_stack || (!site->good && !comes_and_goes(&t->copygrow, old));
 	link->unsure = fits ? chain(t, old, from, size, &link->begins) : NO_CHAIN;
 	link->foreign = link->begins ? !same_stack : from && from->foreign;
 	return link->unsure != NO_CHAIN;

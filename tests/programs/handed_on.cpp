@@ -8,7 +8,7 @@
  * that stacks differ further out only.
  *
  * TRUTH lineage 1 at=fill_numbers size=256 born=8 grows=5 ratio=2 inferred=True birth=fill_numbers via=start
- * TRUTH lineage 2 at=fill_numbers size=32768 born=8 grows=12 ratio=2 inferred=True birth=fill_numbers via=work
+ * TRUTH lineage 2 at=fill_numbers size=32768 born=8 grows=12 ratio=2 inferred=True birth=fill_numbers via=work first=0..1 latest=1..2
  * TRUTH lineage 2 at=fill_text size=7681 born=31 grows=8 ratio=2 inferred=True birth=fill_text via=work
  * TRUTH lineage 2 at=fill_list size=16384 born=32 grows=9 ratio=2 inferred=True birth=fill_list via=work
  * TRUTH grow 1 2 at=fill_numbers blocks=0 bytes=32512

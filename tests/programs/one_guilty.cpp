@@ -15,7 +15,7 @@
  * TRUTH flat 1 3 at=new_object via=tick
  * TRUTH grow 1 2 at=add blocks=1 bytes=24576
  * TRUTH grow 2 3 at=add blocks=0 bytes=24576
- * TRUTH lineage 3 at=add via=draw size=49152 born=24 grows=11 ratio=2 inferred=True birth=add
+ * TRUTH lineage 3 at=add via=draw size=49152 born=24 grows=11 ratio=2 inferred=True birth=add first=1..2 latest=2..3
  * TRUTH growers 3 at=add draw=11
  * TRUTH only 1 3
  * TRUTH exit code=0

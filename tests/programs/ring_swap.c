@@ -13,10 +13,10 @@
  * TRUTH grow 1 2 at=make_ring blocks=-8 bytes=-16336
  * TRUTH lineage 2 at=widen size=2046 born=2042 grows=4 step=1 blocks=8 inferred=True birth=make_ring
  * TRUTH grow 2 3 at=widen blocks=0 bytes=32
- * TRUTH lineage 3 at=widen size=2050 born=2042 grows=8 step=1 blocks=8 inferred=True birth=make_ring
+ * TRUTH lineage 3 at=widen size=2050 born=2042 grows=8 step=1 blocks=8 inferred=True birth=make_ring first=1..2 latest=2..3
  * TRUTH grow 1 2 at=relay blocks=4 bytes=4096
  * TRUTH lineage 2 at=relay size=1024 born=64 grows=4 ratio=2 blocks=4 inferred=False birth=make_relay
- * TRUTH lineage 3 at=relay size=16384 born=64 grows=8 ratio=2 blocks=4 inferred=False birth=make_relay
+ * TRUTH lineage 3 at=relay size=16384 born=64 grows=8 ratio=2 blocks=4 inferred=False birth=make_relay first=1..2 latest=2..3
  * TRUTH grow 2 3 at=relay blocks=0 bytes=61440
  * TRUTH grow 2 3 at=trade blocks=0 bytes=0
  * TRUTH lineage 3 at=trade blocks=0

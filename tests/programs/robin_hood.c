@@ -18,7 +18,7 @@
  * TRUTH only 2 3
  * TRUTH lineage 3 at=rehash size=32768 born=256 grows=7 ratio=2 inferred=True birth=table_new
  * TRUTH grow 3 4 at=rehash blocks=0 bytes=32768
- * TRUTH lineage 4 at=rehash size=65536 born=256 grows=8 ratio=2 inferred=True birth=table_new
+ * TRUTH lineage 4 at=rehash size=65536 born=256 grows=8 ratio=2 inferred=True birth=table_new first=2..3 latest=3..4
  * TRUTH only 3 4
  * TRUTH flat 4 5
  * TRUTH exit code=0

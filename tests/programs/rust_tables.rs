@@ -79,6 +79,7 @@ fn replace(d: &mut Data, n: u64) {
     d.config = Some(Arc::from(vec![n as u8; 100 + (n % 300) as usize]));
 }
 
+#[inline(never)]
 fn rounds(d: &mut Data, from: u64, to: u64) {
     for n in from..to {
         put(d, n);
@@ -97,7 +98,7 @@ fn rounds(d: &mut Data, from: u64, to: u64) {
 
 fn main() {
     let mut d = Data::default();
-    for (mark, from, to) in std::hint::black_box([(1, 0, 3), (2, 3, 1000), (3, 1000, 3000)]) {
+    for (mark, from, to) in std::hint::black_box(vec![(1, 0, 3), (2, 3, 1000), (3, 1000, 3000)]) {
         rounds(&mut d, from, to);
         marks::say("OPS", to - from);
         marks::mark(mark);

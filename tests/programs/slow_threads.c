@@ -13,7 +13,7 @@
  * TRUTH flat 1 3 at=scratch
  * TRUTH grow 1 2 at=report_line blocks=1 bytes=65536
  * TRUTH grow 2 3 at=report_line blocks=0 bytes=65536
- * TRUTH lineage 3 at=report_line size=131072 born=64 grows=11 ratio=2 inferred=False birth=report_line
+ * TRUTH lineage 3 at=report_line size=131072 born=64 grows=11 ratio=2 inferred=False birth=report_line first=1..2 latest=2..3
  * TRUTH only 1 3
  * TRUTH exit code=0
  */

@@ -14,8 +14,8 @@
  * TRUTH grow 1 2 at=push_chars blocks=0 bytes=30690
  * TRUTH grow 2 3 at=push_chars blocks=0 bytes=30720
  * TRUTH lineage 2 at=push_chars size=30721 born=31 grows=10 ratio=2 inferred=True birth=push_chars
- * TRUTH lineage 3 at=push_chars size=61441 born=31 grows=11 ratio=2 inferred=True birth=push_chars
- * TRUTH lineage 3 at=append_words size=122881 born=31 grows=12 ratio=2 inferred=True via=body birth=append_words
+ * TRUTH lineage 3 at=push_chars size=61441 born=31 grows=11 ratio=2 inferred=True birth=push_chars first=1..2 latest=2..3
+ * TRUTH lineage 3 at=append_words size=122881 born=31 grows=12 ratio=2 inferred=True via=body birth=append_words first=1..2 latest=2..3
  * TRUTH growers 3 at=append_words head=11 body=1
  * TRUTH grow 1 3 at=append_words blocks=1 bytes=122881
  * TRUTH rate 1 3 count=40000 at=append_words blocks=0.000 bytes=3.1
