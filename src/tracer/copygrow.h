@@ -84,18 +84,6 @@ static inline struct copy_site *copygrow_site(struct copygrow *c, uint32_t key)
 void copygrow_watch(struct copygrow *c, struct copy_site *site, uint32_t key, uint32_t nr,
 		    const struct hs_record *born);
 
-/* Of the stack and order of magnitude of a block. */
-static inline uint32_t copygrow_key(const struct hs_record *r)
-{
-	return r->stack << 6 | (63 - (uint32_t)__builtin_clzll((r->size & HS_SIZE_MAX) | 1));
-}
-
-/* Where what is known of a key would be: it is if the key there is this one. */
-static inline struct copy_site *copygrow_site(struct copygrow *c, uint32_t key)
-{
-	return &c->sites[key * 0x9E3779B1u >> (32 - COPY_SITE_BITS)];
-}
-
 /* The block of record nr was born. Blocks of stacks that never grow by copying are passed over. */
 static inline void copygrow_birth(struct copygrow *c, uint32_t nr, const struct hs_record *born)
 {
