@@ -115,7 +115,7 @@ enum hs_state {
 	HS_STATE_NEW,       /* made by the launcher, no program has come yet */
 	HS_STATE_RECORDING,
 	HS_STATE_STOPPED,   /* recording ended for good; stop_reason says why */
-	HS_STATE_EXECED,    /* the process went on as another program, with another store */
+	HS_STATE_EXECED,    /* the process went on as another program; or tries to, and maps this yet */
 };
 
 enum hs_stop {
@@ -227,8 +227,8 @@ enum hs_mode {
  * one lets go by itself):
  *   1. freeze_seq += 1, then set HS_CONTROL_FREEZE in `word`;
  *   2. membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED), unless HS_STORE_FENCED;
- *   3. wait until `in` of every thread slot is 0 (a thread that is stopped or gone is read as it
- *      stands); copy;
+ *   3. wait until `in` of every thread slot is 0 (a thread that is stopped or gone, or a slot that
+ *      was left, is read as it stands); copy;
  *   4. clear HS_CONTROL_FREEZE, futex-wake all on `word`.
  * A thread that enters sets `in`, then loads `word`; where it sees the freeze it clears `in` and
  * waits on the futex (shared, not FUTEX_PRIVATE), HS_FREEZE_DEADLINE_MS at most; after that it
