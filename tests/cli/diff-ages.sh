@@ -32,6 +32,21 @@ for filter in '--older 100' '--older 300' '--older 100000' '--younger 150' '--yo
 		sys.exit(got != want)
 	END
 done
+# heap by age: the groups are those of the blocks' own ages
+for snapshot in 12 20; do
+	heapstory heap $snapshot.hs --by age -n all --json >age.json
+	"$PYTHON" - $snapshot.json <<-'END' || fail "heap by age at $snapshot"
+		import collections, json, sys
+		names = {1: "under 1s", 10: "1s to 10s", 60: "10s to 1m", 600: "1m to 10m", 3600: "10m to 1h"}
+		want = collections.Counter()
+		for b in json.load(open(sys.argv[1]))["rows"]:
+		    group = names[next(n for n in names if b["age_s"] < n)]
+		    want.update({(group, "count"): 1, (group, "bytes"): b["size"]})
+		got = {(r["key"], m): r[m] for r in json.load(open("age.json"))["rows"] for m in ("count", "bytes")}
+		if got != want: print(got, dict(want))
+		sys.exit(got != want)
+	END
+done
 # without a filter: what is replaced in each period comes and goes, what leaks stays
 heapstory diff 12.hs 20.hs --by function -n all --json >all.json
 check_json all.json '[r["count"]["delta"] for r in j["rows"] if r["key"].split("(")[0] == "index_user"] == [56]' \
