@@ -150,7 +150,7 @@ program_flags := -O1 -g -Wall -Wextra -fno-optimize-sibling-calls -fno-builtin-m
 P := build/programs
 program_cc := gcc
 program_so := $(patsubst tests/programs/%.c,$(P)/%.so,$(wildcard tests/programs/plug_*.c \
-	tests/programs/libearly.c tests/programs/count_preload.c))
+	tests/programs/libearly.c tests/programs/libpool.c tests/programs/count_preload.c))
 program_bin := $(filter-out $(program_so:.so=),$(patsubst tests/programs/%.c,$(P)/%,\
 	$(wildcard tests/programs/*.c))) \
 	$(patsubst tests/programs/%.cpp,$(P)/%,$(wildcard tests/programs/*.cpp)) \
@@ -169,6 +169,9 @@ $(P)/count_preload.so: program_extra := -O2 -fexceptions -fno-builtin -std=gnu11
 
 $(P)/early_init: tests/programs/early_init.c tests/programs/mark.h $(P)/libearly.so
 	$(Q)$(program_cc) $(program_flags) -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(P) -learly
+
+$(P)/own_new: tests/programs/own_new.cpp tests/programs/mark.h $(P)/libpool.so
+	$(Q)g++ $(program_flags) -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(P) -lpool
 
 $(P)/cache_insert_O2: program_extra := -O2
 $(P)/cache_insert_nopie: program_extra := -fno-pie -no-pie

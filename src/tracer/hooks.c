@@ -359,14 +359,15 @@ static void outer_begin(const struct unwind_regs *regs, const struct real_cxx *c
 	t->outer = regs;
 }
 
-static void outer_born(const struct unwind_regs *regs, void *p, size_t size, uint32_t family)
+static void outer_born(const struct unwind_regs *regs, const struct real_cxx *cxx, void *p,
+		       size_t size, uint32_t family)
 {
 	struct thread *t = tracer_self;
 
 	if (t)
 		t->outer = NULL;
 	if (p && tracer_active() && !(t && t->newest == (uintptr_t)p))
-		born(regs, p, size, real_usable(p, size), family);
+		born(regs, p, size, cxx->pool ? size : real_usable(p, size), family);
 }
 
 typedef void *new_fn(size_t size, uintptr_t a, uintptr_t b);
@@ -399,7 +400,7 @@ static void *new_block(const struct unwind_regs *regs, enum real_new form, uint3
 	}
 	outer_begin(regs, cxx, family);
 	p = next(size, a, b);
-	outer_born(regs, p, size, family);
+	outer_born(regs, cxx, p, size, family);
 	return p;
 }
 

@@ -259,6 +259,7 @@ static void *find_cxx(void *library)
 		cxx.delete[i] = dlsym(library, delete_names[i]);
 	cxx.start = (uintptr_t)o.dlfo_map_start;
 	cxx.end = (uintptr_t)o.dlfo_map_end;
+	cxx.pool = apart(plain, (void *)real.malloc);
 	cxx.plain = strstr(o.dlfo_link_map->l_name, "/libstdc++.so.6") != NULL;
 	cxx.new[REAL_NEW] = plain;
 	__atomic_store_n(&cxx_found, 1, __ATOMIC_RELEASE);
@@ -266,7 +267,7 @@ static void *find_cxx(void *library)
 }
 
 /* Operators that only a module loaded later has: its C++ library, or it itself. */
-static __attribute__((noinline)) void find_cxx_late(uintptr_t caller)
+static void find_cxx_late(uintptr_t caller)
 {
 	static const char *const names[] = { "libstdc++.so.6", "libc++.so.1", "libc++abi.so.1" };
 	struct dl_find_object o;
@@ -287,10 +288,26 @@ static __attribute__((noinline)) void find_cxx_late(uintptr_t caller)
 	}
 }
 
+/* dlsym() allocates a message for each name that is not there: not from the program's heap. */
+static __attribute__((noinline)) void find_cxx_apart(uintptr_t caller)
+{
+	struct thread *t = tracer_self;
+
+	if (!t && tracer_active())
+		t = thread_first();
+	if (!t || t->special & (THREAD_ORPHAN | THREAD_BUSY | THREAD_OWN_WORK)) {
+		find_cxx_late(caller);
+		return;
+	}
+	tracer_own_begin();
+	find_cxx_late(caller);
+	tracer_own_end();
+}
+
 const struct real_cxx *real_cxx(uintptr_t caller)
 {
 	if (__builtin_expect(!__atomic_load_n(&cxx_found, __ATOMIC_ACQUIRE), 0))
-		find_cxx_late(caller);
+		find_cxx_apart(caller);
 	return &cxx;
 }
 

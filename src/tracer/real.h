@@ -92,6 +92,7 @@ struct real_cxx {
 	void *delete[REAL_NR_DELETE];
 	uintptr_t start, end;
 	bool plain; /* libstdc++'s: malloc and free but for size 0, failure and alignment */
+	bool pool;  /* what it gives without malloc is not of malloc's library: it has no usable size */
 };
 
 /* Looks everything up by dlsym(RTLD_NEXT); once, at the start. False: no malloc to be found. */
