@@ -180,16 +180,17 @@ static long copy_range(char *to, uint64_t start, uint64_t end)
 	end = page_up(end);
 	if (start >= end)
 		return 0;
-	err = sys_populate_write(to + start, end - start);
+	err = sys_populate_write(to + page_down(start), end - page_down(start));
 	if (!err)
 		memcpy(to + start, store.base + start, end - start);
 	return err;
 }
 
+/* The header last: a child that is killed meanwhile leaves a store that nobody has begun with. */
 static long copy_all(char *to)
 {
 	struct hole *holes = sys_map(MAX_HOLES * sizeof(*holes));
-	uint64_t at = 0;
+	uint64_t at = HS_CONTROL_OFF;
 	uint32_t nr;
 	long err = 0;
 
@@ -201,6 +202,7 @@ static long copy_all(char *to)
 		at = holes[i].end;
 	}
 	err = err ? err : copy_range(to, at, store.header->used);
+	err = err ? err : copy_range(to, HS_HEADER_OFF, HS_CONTROL_OFF);
 	sys_unmap(holes, MAX_HOLES * sizeof(*holes));
 	return err;
 }

@@ -97,9 +97,9 @@ static void fill(struct traced_env *t, char *const env[], size_t nr, const struc
 }
 
 /*
- * Memory for a vfork child, which is the parent's too: if the exec goes well nobody is there to give
- * it back. So it stays with the thread, which is held up until then, for its next child. False: a
- * signal handler of this child has interrupted the use of it, or the thread has no struct.
+ * Memory for a vfork child, which is the parent's too: if the exec goes well nobody is there to
+ * give it back. So it stays with the thread, which is held up until then, for its next child.
+ * False: a signal handler of this child has interrupted the use of it, or the thread has no struct.
  */
 static bool take_kept(struct traced_env *t)
 {
