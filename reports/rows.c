@@ -233,16 +233,7 @@ static json_t *change_value(int64_t before, int64_t after)
 	return o;
 }
 
-/* amount / per, rounded to 1 / scale. */
-static json_t *rounded(int64_t amount, double per, double scale)
-{
-	double value = (double)amount / per, scaled = value * scale;
-
-	if (scaled > -1e15 && scaled < 1e15)
-		value = (double)(int64_t)(scaled + (scaled < 0 ? -0.5 : 0.5)) / scale;
-	return json_real(value);
-}
-
+/* Not rounded, so that rows add up: text rounds counts to three decimals and bytes to one. */
 static json_t *rate_value(const struct diff_sums *s, double per)
 {
 	json_t *o;
@@ -250,9 +241,8 @@ static json_t *rate_value(const struct diff_sums *s, double per)
 	if (!(per > 0))
 		return json_null();
 	o = json_object();
-	/* count to three decimals, bytes to one */
-	set(o, "count", rounded(s->after.count - s->before.count, per, 1000));
-	set(o, "bytes", rounded(s->after.bytes - s->before.bytes, per, 10));
+	set(o, "count", json_real((double)(s->after.count - s->before.count) / per));
+	set(o, "bytes", json_real((double)(s->after.bytes - s->before.bytes) / per));
 	return o;
 }
 

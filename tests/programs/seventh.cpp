@@ -7,7 +7,8 @@
  * buffer of 100 bytes that it had got by new[]; the others free theirs. Two of seven keep their
  * user's name, a string of 24 characters, in a vector that was made large enough. A request of a
  * hundred makes a session and its cache, 48 and 64 bytes with the counts of a shared_ptr, that
- * hold each other. The rest is balanced.
+ * hold each other. Seven handlers take turns at every seventh request and each loses an event of 16
+ * bytes. The rest is balanced.
  *
  * TRUTH rate 1 2 count=7000 at=take_lock blocks=0.143 bytes=5.7
  * TRUTH rate 2 3 count=7000 at=take_lock blocks=0.143 bytes=5.7
@@ -16,6 +17,8 @@
  * TRUTH rate 2 3 count=7000 at=keep_name blocks=0.286 bytes=7.1
  * TRUTH rate 2 3 count=7000 at=open_session blocks=0.020 bytes=1.1
  * TRUTH grow 2 3 at=open_session blocks=140 bytes=7840
+ * TRUTH rate 1 2 count=7000 at=new_event blocks=0.143 bytes=2.3
+ * TRUTH grow 1 3 at=new_event blocks=2000 bytes=32000
  * TRUTH flat 1 3 at=answer
  * TRUTH only 1 2
  * TRUTH only 2 3
@@ -111,6 +114,20 @@ NOINLINE void handle(uint64_t n)
 	}
 }
 
+NOINLINE void *new_event(void)
+{
+	return malloc(16);
+}
+
+template <int N> NOINLINE void on_event(void)
+{
+	sink = new_event();
+}
+
+static void (*const handlers[])(void) = {
+	on_event<0>, on_event<1>, on_event<2>, on_event<3>, on_event<4>, on_event<5>, on_event<6>,
+};
+
 static void serve(uint64_t from)
 {
 	for (uint64_t n = from; n < from + 7000; n++) {
@@ -121,6 +138,8 @@ static void serve(uint64_t from)
 		if (n % 7 == 1 || n % 7 == 4)
 			keep_name(n);
 		open_session(n);
+		if (n % 7 == 0)
+			handlers[n / 7 % 7]();
 		answer(n);
 		give_back();
 	}
