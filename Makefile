@@ -161,13 +161,15 @@ program_bin := $(filter-out $(program_so:.so=),$(patsubst tests/programs/%.c,$(P
 ## programs       the small programs that the tests trace
 programs: $(program_so) $(program_bin)
 
-$(P)/%.so: tests/programs/%.c tests/programs/mark.h
+program_headers := $(wildcard tests/programs/*.h)
+
+$(P)/%.so: tests/programs/%.c $(program_headers)
 	@mkdir -p $(@D)
 	$(Q)$(program_cc) $(program_flags) $(program_extra) -shared -fPIC -o $@ $< -ldl
 
 $(P)/count_preload.so: program_extra := -O2 -fexceptions -fno-builtin -std=gnu11
 
-$(P)/early_init: tests/programs/early_init.c tests/programs/mark.h $(P)/libearly.so
+$(P)/early_init: tests/programs/early_init.c $(program_headers) $(P)/libearly.so
 	$(Q)$(program_cc) $(program_flags) -Wl,-rpath,'$$ORIGIN' -o $@ $< -L$(P) -learly
 
 $(P)/own_new: tests/programs/own_new.cpp tests/programs/mark.h $(P)/libpool.so
@@ -179,15 +181,15 @@ $(P)/cache_insert_static: program_extra := -static
 $(P)/cache_insert_frames: program_extra := -fno-asynchronous-unwind-tables -fno-unwind-tables \
 	-fno-omit-frame-pointer
 $(addprefix $(P)/cache_insert_,O2 frames nopie static): tests/programs/cache_insert.c \
-		tests/programs/mark.h
+		$(program_headers)
 	@mkdir -p $(@D)
 	$(Q)$(program_cc) $(program_flags) $(program_extra) -o $@ $<
 
-$(P)/cache_insert_musl: tests/programs/cache_insert.c tests/programs/mark.h
+$(P)/cache_insert_musl: tests/programs/cache_insert.c $(program_headers)
 	@mkdir -p $(@D)
 	$(Q)musl-gcc $(program_flags) -o $@ $<
 
-$(P)/cache_insert_stripped: tests/programs/cache_insert.c tests/programs/mark.h
+$(P)/cache_insert_stripped: tests/programs/cache_insert.c $(program_headers)
 	@mkdir -p $(@D)
 	$(Q)$(program_cc) $(program_flags) -Wl,--build-id -o $@ $<
 	$(Q)objcopy --only-keep-debug $@ $@.debug && strip $@ && \
@@ -202,19 +204,19 @@ $(P)/sym_driver: $(O)/obj/tool/tests/programs/sym_driver.o \
 $(P)/own_unwind: program_libs := -lunwind
 $(P)/own_unwind_generic: program_libs := -lunwind-generic -lunwind
 $(P)/own_unwind_generic: program_extra := -DGENERIC
-$(P)/own_unwind_generic: tests/programs/own_unwind.c tests/programs/mark.h
+$(P)/own_unwind_generic: tests/programs/own_unwind.c $(program_headers)
 	@mkdir -p $(@D)
 	$(Q)$(program_cc) $(program_flags) $(program_extra) -o $@ $< $(program_libs)
 
 $(P)/stack_use: program_libs := $(if $(filter gcc,$(program_cc)),-lstdc++)
 
-$(P)/%: tests/programs/%.c tests/programs/mark.h
+$(P)/%: tests/programs/%.c $(program_headers)
 	@mkdir -p $(@D)
 	$(Q)$(program_cc) $(program_flags) -Wl,-rpath,'$$ORIGIN' -o $@ $< -pthread -ldl $(program_libs)
 
 $(P)/cpp_corners: program_std := c++20
 
-$(P)/%: tests/programs/%.cpp tests/programs/mark.h tests/programs/tell.h
+$(P)/%: tests/programs/%.cpp $(program_headers)
 	@mkdir -p $(@D)
 	$(Q)g++ $(program_flags) -std=$(or $(program_std),c++17) -o $@ $< -pthread
 

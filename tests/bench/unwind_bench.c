@@ -7,6 +7,7 @@
  * of 256 stacks that share nothing. What an empty capture costs at the same place is subtracted.
  *
  * usage: unwind_bench [captures]
+ * Built with tests/unwind/standin.c and what run.sh there calls the unwinder.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +21,6 @@
 
 #define DEPTH	   128
 #define MAX_LEVELS 64
-#define REPEAT	   16 /* captures at the bottom of each descent */
 
 static struct unwind_thread *self;
 static int capturing;

@@ -8,7 +8,7 @@
  * program prints is the same with and without a tracer: its own stack by name, and that each
  * stack in a handler came to main().
  *
- * TRUTH grow 1 2 at=keep via=through_rbx blocks=3000 bytes=300000
+ * TRUTH grow 1 2 at=keep via=by_rbx blocks=3000 bytes=300000
  * TRUTH grow 1 2 at=keep via=main blocks=3000 bytes=300000
  * TRUTH only 1 2
  * TRUTH exit code=0
@@ -18,6 +18,7 @@
 #endif
 #include <libunwind.h>
 
+#include "by_rbx.h"
 #include "mark.h"
 #include <signal.h>
 #include <sys/time.h>
@@ -54,39 +55,6 @@ static void on_timer(int sig)
 	steps_lost += !found;
 	interrupts++;
 }
-
-#ifdef __x86_64__
-void through_rbx(void (*function)(int), int i);
-__asm__(".pushsection .text\n"
-	".globl through_rbx\n"
-	".type through_rbx, @function\n"
-	"through_rbx:\n"
-	".cfi_startproc\n"
-	"pushq %rbx\n"
-	".cfi_def_cfa_offset 16\n"
-	".cfi_offset %rbx, -16\n"
-	"movq %rsp, %rbx\n"
-	".cfi_def_cfa_register %rbx\n"
-	"subq $64, %rsp\n"
-	"andq $-64, %rsp\n"
-	"movq %rdi, %rax\n"
-	"movl %esi, %edi\n"
-	"callq *%rax\n"
-	"movq %rbx, %rsp\n"
-	".cfi_def_cfa_register %rsp\n"
-	"popq %rbx\n"
-	".cfi_def_cfa_offset 8\n"
-	"ret\n"
-	".cfi_endproc\n"
-	".size through_rbx, .-through_rbx\n"
-	".popsection\n");
-#else
-NOINLINE void through_rbx(void (*function)(int), int i)
-{
-	function(i);
-	sink = NULL;
-}
-#endif
 
 NOINLINE void keep(int i)
 {
@@ -144,17 +112,17 @@ int main(void)
 		return 1;
 	main_lo = info.start_ip;
 	main_hi = info.end_ip;
-	through_rbx(show, 1);
-	through_rbx(churn, 1);
+	by_rbx(show, 1);
+	by_rbx(churn, 1);
 	mark(1);
 	sigaction(SIGPROF, &act, NULL);
 	setitimer(ITIMER_PROF, &often, NULL);
 	for (int i = 0; i < 3000; i++)
-		through_rbx(keep, i);
+		by_rbx(keep, i);
 	for (int i = 0; interrupts < 100; i++)
-		through_rbx(churn, i);
+		by_rbx(churn, i);
 	setitimer(ITIMER_PROF, &never, NULL);
-	through_rbx(show, 2);
+	by_rbx(show, 2);
 	say("stacks without main by unw_backtrace", lost);
 	say("stacks without main by unw_step", steps_lost);
 	mark(2);

@@ -8,6 +8,7 @@
  * do most for: a thread's first event, frames that only libunwind can step out of, rows that are
  * not cached, a library not seen before, tables that grow.
  */
+#include "by_rbx.h"
 #include "mark.h"
 #include <dlfcn.h>
 #include <malloc.h>
@@ -28,37 +29,6 @@ extern void *new_block(size_t size) __asm__("_Znwm");
 extern void *new_array(size_t size) __asm__("_Znam");
 extern void delete_block(void *p) __asm__("_ZdlPv");
 extern void delete_array(void *p) __asm__("_ZdaPv");
-
-#ifdef __x86_64__
-void through_rbx(void (*function)(void));
-__asm__(".pushsection .text\n"
-	".globl through_rbx\n"
-	".type through_rbx, @function\n"
-	"through_rbx:\n"
-	".cfi_startproc\n"
-	"pushq %rbx\n"
-	".cfi_def_cfa_offset 16\n"
-	".cfi_offset %rbx, -16\n"
-	"movq %rsp, %rbx\n"
-	".cfi_def_cfa_register %rbx\n"
-	"subq $64, %rsp\n"
-	"andq $-64, %rsp\n"
-	"callq *%rdi\n"
-	"movq %rbx, %rsp\n"
-	".cfi_def_cfa_register %rsp\n"
-	"popq %rbx\n"
-	".cfi_def_cfa_offset 8\n"
-	"ret\n"
-	".cfi_endproc\n"
-	".size through_rbx, .-through_rbx\n"
-	".popsection\n");
-#else
-NOINLINE void through_rbx(void (*function)(void))
-{
-	function();
-	sink = NULL;
-}
-#endif
 
 static size_t used;
 static uintptr_t from; /* the case's stack pointer */
@@ -169,9 +139,15 @@ NOINLINE void through(void (*function)(void))
 }
 
 static void (*wrapped)(void);
+static void call_it(int unused)
+{
+	(void)unused;
+	wrapped();
+}
+
 NOINLINE void call_wrapped(void)
 {
-	through_rbx(wrapped);
+	by_rbx(call_it, 0);
 	sink = NULL;
 }
 

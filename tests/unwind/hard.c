@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "store/format.h"
+#include "tests/programs/by_rbx.h"
 #include "tests/unwind/standin.h"
 #include "tracer/stackbounds.h"
 #include "tracer/unwind.h"
@@ -79,41 +80,15 @@ void capture(void)
 	nr_pcs = standin_frames(node, pcs, DEPTH + 2);
 }
 
-#ifdef __x86_64__
-void by_rbx(void (*function)(void));
-__asm__(".pushsection .text\n"
-	".globl by_rbx\n"
-	".type by_rbx, @function\n"
-	"by_rbx:\n"
-	".cfi_startproc\n"
-	"pushq %rbx\n"
-	".cfi_def_cfa_offset 16\n"
-	".cfi_offset %rbx, -16\n"
-	"movq %rsp, %rbx\n"
-	".cfi_def_cfa_register %rbx\n"
-	"subq $64, %rsp\n"
-	"andq $-64, %rsp\n"
-	"callq *%rdi\n"
-	"movq %rbx, %rsp\n"
-	".cfi_def_cfa_register %rsp\n"
-	"popq %rbx\n"
-	".cfi_def_cfa_offset 8\n"
-	"ret\n"
-	".cfi_endproc\n"
-	".size by_rbx, .-by_rbx\n"
-	".popsection\n");
-#else
-EXPORT void by_rbx(void (*function)(void));
-void by_rbx(void (*function)(void))
+static void capture_it(int unused)
 {
-	function();
-	sink++;
+	(void)unused;
+	capture();
 }
-#endif
 
 void middle(void)
 {
-	by_rbx(capture);
+	by_rbx(capture_it, 0);
 	sink++;
 }
 

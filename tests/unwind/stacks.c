@@ -19,6 +19,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "../programs/by_rbx.h"
+
 #define NOINLINE __attribute__((noinline))
 
 static volatile int sink;
@@ -62,41 +64,9 @@ static NOINLINE void realigned_alloca(int n)
 	sink += block[n % 64] + p[0];
 }
 
-#ifdef __x86_64__
-/* A frame that is described by rbx: what rows can't express. */
-void by_rbx(int n, void (*function)(int));
-__asm__(".pushsection .text\n"
-	".globl by_rbx\n"
-	".type by_rbx, @function\n"
-	"by_rbx:\n"
-	".cfi_startproc\n"
-	"pushq %rbx\n"
-	".cfi_def_cfa_offset 16\n"
-	".cfi_offset %rbx, -16\n"
-	"movq %rsp, %rbx\n"
-	".cfi_def_cfa_register %rbx\n"
-	"subq $200, %rsp\n"
-	"andq $-64, %rsp\n"
-	"callq *%rsi\n"
-	"movq %rbx, %rsp\n"
-	".cfi_def_cfa_register %rsp\n"
-	"popq %rbx\n"
-	".cfi_def_cfa_offset 8\n"
-	"ret\n"
-	".cfi_endproc\n"
-	".size by_rbx, .-by_rbx\n"
-	".popsection\n");
-#else
-static NOINLINE void by_rbx(int n, void (*function)(int))
-{
-	function(n);
-	sink++;
-}
-#endif
-
 static NOINLINE void odd_frame(int n)
 {
-	by_rbx(n, n % 3 ? with_alloca : realigned_alloca);
+	by_rbx(n % 3 ? with_alloca : realigned_alloca, n);
 	sink++;
 }
 
@@ -110,7 +80,7 @@ static NOINLINE int recurse(int n)
 	else if (n % 7 == 3)
 		realigned(n);
 	else if (n % 31 == 17)
-		by_rbx(n, odd_frame);
+		by_rbx(odd_frame, n);
 	return n ? recurse(n - 1) + pad[n % 40] : 0;
 }
 
