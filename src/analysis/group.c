@@ -425,11 +425,6 @@ bool grouping_by_stack(const struct grouping *g)
 	return !g->sized && g->options.by != GROUP_THREAD && g->options.by != GROUP_AGE;
 }
 
-size_t grouping_count(const struct grouping *g)
-{
-	return g->sized ? g->nr_groups : g->nr_bases;
-}
-
 const struct group *grouping_get(const struct grouping *g, uint32_t group)
 {
 	return g->sized ? &g->groups[group] : &g->bases[group];

@@ -59,7 +59,7 @@ void grouping_free(struct grouping *grouping);
 /* Adds a snapshot; returns its side: 0, then 1. names must outlive the grouping. */
 uint32_t grouping_add(struct grouping *grouping, struct names *names);
 
-/* Number of the group of a block of a side; below grouping_count(). */
+/* Number of the group of a block of a side; a small one, from 0. */
 uint32_t grouping_of(struct grouping *grouping, uint32_t side, const struct snap_block *block);
 
 /* Number of the group of a stack; only where grouping_by_stack(). */
@@ -68,7 +68,6 @@ uint32_t grouping_of_stack(struct grouping *grouping, uint32_t side, uint32_t st
 /* Whether the stack alone decides about the group; ask after the last grouping_add(). */
 bool grouping_by_stack(const struct grouping *grouping);
 
-size_t grouping_count(const struct grouping *grouping);
 /* Valid until the next grouping_of(). */
 const struct group *grouping_get(const struct grouping *grouping, uint32_t group);
 

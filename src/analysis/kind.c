@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analysis/runtime.h"
-#include "analysis/snapshot.h"
+#include "analysis/snapshot_internal.h"
 #include "util/alloc.h"
 
 static const char *const kind_names[] = {"malloc", "mapping", "all"};
@@ -92,15 +92,7 @@ static void sum_up(struct snapshot *s)
 	s->peak_bytes = s->peak_count = s->peak_ms = 0;
 	for (size_t i = 0; i < s->nr_stacks; i++)
 		s->stacks[i] = (struct snap_stack){.node = s->stacks[i].node};
-	for (size_t i = 0; i < s->nr_blocks; i++) {
-		struct snap_stack *st = &s->stacks[s->blocks[i].stack];
-
-		st->live_count++;
-		st->live_bytes += s->blocks[i].size;
-		s->live_count++;
-		s->live_bytes += s->blocks[i].size;
-	}
-	s->coverage.blocks_without_stack = s->stacks[0].live_count;
+	snapshot_sum_blocks(s);
 }
 
 void kind_choose(struct snapshot *s, enum block_kind kind)

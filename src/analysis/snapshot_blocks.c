@@ -453,7 +453,7 @@ static void take_mappings(struct take *t)
 
 /* ---- all --------------------------------------------------------------------------------- */
 
-static void sum_blocks(struct snapshot *s)
+void snapshot_sum_blocks(struct snapshot *s)
 {
 	for (size_t i = 0; i < s->nr_blocks; i++) {
 		struct snap_stack *st = &s->stacks[s->blocks[i].stack];
@@ -486,7 +486,7 @@ void snapshot_take_blocks(struct snapshot *s, struct store_image *image,
 	take_records(&t, records->data, nr);
 	for (uint64_t i = 0; i < nr_in_flight; i++)
 		insert_in_flight(&t, &in_flight[i]);
-	sum_blocks(s);
+	snapshot_sum_blocks(s);
 	take_mappings(&t);
 	free(in_flight);
 	free(t.seen[0]);

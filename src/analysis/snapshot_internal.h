@@ -186,11 +186,15 @@ struct snap_dropped {
 };
 
 /*
- * Fills blocks, mappings, lineages, steps, dropped_blocks and the live totals. dropped[] has nr_stacks elements.
+ * Fills blocks, mappings, lineages, steps, dropped_blocks and the live totals. dropped[] has
+ * nr_stacks elements.
  */
 void snapshot_take_blocks(struct snapshot *s, struct store_image *image,
 			  const struct snap_maps *maps, struct snap_dropped *dropped,
 			  struct snap_findings *findings);
+
+/* Adds the blocks to the live totals of stacks and snapshot, which are 0 before. */
+void snapshot_sum_blocks(struct snapshot *s);
 
 /* Sorts records by address, where they lie. */
 void records_sort(struct hs_record *records, uint64_t nr);

@@ -79,11 +79,6 @@ static uint64_t not_negative(int64_t value)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-static bool recording(uint32_t mode)
-{
-	return mode == HS_MODE_LIVE || mode == HS_MODE_SAMPLE || mode == HS_MODE_FULL;
-}
-
 static void take_coverage(struct build *b)
 {
 	const struct hs_header *h = &b->image->header;
@@ -108,7 +103,7 @@ static void take_coverage(struct build *b)
 	cov->consistent = b->image->consistent;
 	if (h->state == HS_STATE_STOPPED && h->stopped_ms < end)
 		end = h->stopped_ms;
-	if (recording(cov->mode) && end > c->mode_since_ms)
+	if (store_mode_records(cov->mode) && end > c->mode_since_ms)
 		recorded += end - c->mode_since_ms;
 	/*
 	 * Before the store there was no main() yet, only the loader: with none of the program's
@@ -127,7 +122,7 @@ void snapshot_set_end(struct snapshot *s, uint64_t ended_ms)
 
 	if (ended_ms <= s->taken_ms)
 		return;
-	if (recording(cov->mode) && s->state != HS_STATE_STOPPED)
+	if (store_mode_records(cov->mode) && s->state != HS_STATE_STOPPED)
 		recorded += (double)(ended_ms - s->taken_ms);
 	cov->share_of_life = recorded / (double)ended_ms;
 	s->taken_ms = ended_ms;

@@ -92,12 +92,6 @@ int args_wrong(const struct args *a, const char *value, const char *expected)
 	return -1;
 }
 
-int args_not_yet(const char *what)
-{
-	say("%s is not in this version", what);
-	return -1;
-}
-
 /* ---- common options ---------------------------------------------------------------------- */
 
 void read_options_init(struct read_options *o)

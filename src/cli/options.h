@@ -101,7 +101,5 @@ int read_options_parse(struct read_options *o, int argc, char **argv, unsigned i
 
 /* Says that a value is wrong; -1. */
 int args_wrong(const struct args *args, const char *value, const char *expected);
-/* Says that something belongs to a later version; -1. */
-int args_not_yet(const char *what);
 
 #endif

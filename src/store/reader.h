@@ -106,6 +106,8 @@ bool store_image_runs(const struct hs_header *h, int fd);
  * itself ends. -HS_E_STATE if it has gone or does not record any more.
  */
 int store_mode_set(const char *path, enum hs_mode mode, struct hs_error *err);
+/* Whether births are recorded in this enum hs_mode. */
+bool store_mode_records(uint32_t mode);
 
 /* Size of an element of this array as format.h has it. */
 uint32_t store_elem_size(unsigned int array);

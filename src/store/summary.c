@@ -148,7 +148,7 @@ bool store_alive(const char *path)
 
 /* ---- mode -------------------------------------------------------------------------------- */
 
-static bool recording(uint32_t mode)
+bool store_mode_records(uint32_t mode)
 {
 	return mode == HS_MODE_LIVE || mode == HS_MODE_SAMPLE || mode == HS_MODE_FULL;
 }
@@ -161,12 +161,12 @@ static void switch_mode(struct hs_control *c, uint32_t mode, uint64_t now_ms)
 	do {
 		old = word & HS_CONTROL_MODE;
 		/* Blocks that are known are followed until they are gone. */
-		new = mode == HS_MODE_OFF &&old != HS_MODE_OFF ? (uint32_t)HS_MODE_DRAIN : mode;
+		new = mode == HS_MODE_OFF && old != HS_MODE_OFF ? (uint32_t)HS_MODE_DRAIN : mode;
 		if (old == new)
 			return;
 	} while (!__atomic_compare_exchange_n(&c->word, &word, (word & ~HS_CONTROL_MODE) | new,
 					      false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
-	if (recording(old) && now_ms > c->mode_since_ms)
+	if (store_mode_records(old) && now_ms > c->mode_since_ms)
 		c->live_ms += now_ms - c->mode_since_ms;
 	c->mode_since_ms = now_ms;
 }

@@ -38,24 +38,15 @@ uint8_t cursor_u8(struct cursor *c)
 	return p ? *p : 0;
 }
 
-static uint64_t read_le(struct cursor *c, size_t len)
+uint64_t cursor_u64(struct cursor *c)
 {
+	size_t len = sizeof(uint64_t);
 	const uint8_t *p = cursor_bytes(c, len);
 	uint64_t value = 0;
 
 	while (p && len--)
 		value = value << 8 | p[len];
 	return value;
-}
-
-uint32_t cursor_u32(struct cursor *c)
-{
-	return (uint32_t)read_le(c, 4);
-}
-
-uint64_t cursor_u64(struct cursor *c)
-{
-	return read_le(c, 8);
 }
 
 uint64_t cursor_varint_slow(struct cursor *c)

@@ -36,7 +36,6 @@ void cursor_fail(struct cursor *c, size_t pos, const char *problem);
 
 uint8_t cursor_u8(struct cursor *c);
 /* Little-endian, fixed width. */
-uint32_t cursor_u32(struct cursor *c);
 uint64_t cursor_u64(struct cursor *c);
 /* The counterparts of buffer_add_varint() and so on; overlong or over 64 bits is malformed. */
 uint64_t cursor_varint_slow(struct cursor *c);
