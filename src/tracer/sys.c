@@ -30,6 +30,7 @@
 #endif
 
 #define LOCK_SPINS 100u
+#define SIGNAL_BIT(signal) (UINT64_C(1) << ((signal) - 1))
 #define MASK_NONE  UINT64_MAX /* can't be one: SIGKILL is never blocked */
 
 static long call6(long nr, long a, long b, long c, long d, long e, long f)
@@ -199,7 +200,8 @@ long sys_getpid(void)
 
 long sys_block_signals(uint64_t *ret_old)
 {
-	uint64_t all = ~(UINT64_C(1) << (SIGSEGV - 1) | UINT64_C(1) << (SIGBUS - 1));
+	static const uint64_t all = ~(SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGSYS) |
+				      SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGFPE) | SIGNAL_BIT(SIGTRAP));
 
 	return CALL4(SYS_rt_sigprocmask, SIG_SETMASK, &all, ret_old, sizeof(all));
 }

@@ -31,7 +31,11 @@ long sys_futex_wake_all(uint32_t *word);
  */
 bool sys_futex_differs(const uint32_t *word, uint32_t value);
 long sys_getpid(void);
-/* Blocks all signals of this thread but SIGSEGV and SIGBUS; the mask before into *ret_old. */
+/*
+ * Blocks all signals of this thread but those that the kernel sends for what the thread does itself:
+ * blocked, they would end the program. A sandbox may answer our system calls by SIGSYS. The mask
+ * before into *ret_old.
+ */
 long sys_block_signals(uint64_t *ret_old);
 long sys_restore_signals(uint64_t mask);
 
