@@ -7,323 +7,44 @@
  * stacks, nodes, modules), and the count of each is read just before: so even in a copy that was
  * overrun no number points beyond the end of what was copied.
  */
-#include "store/reader.h"
+#include "store/reader_internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/copy.h"
 #include "store/freeze.h"
 #include "store/process.h"
-#include "util/alloc.h"
 #include "util/error.h"
 
 #define MAX_ATTEMPTS 3u
 #define MAX_GROWTHS  20u
 #define PAUSE_US     20000u
 /* Less than the program's own patience, so that its threads need not overrun us to get on. */
-#define QUIET_NS   (UINT64_C(80) * 1000000)
-#define HALTED_NS  UINT64_C(1000000)
-#define MAX_STRING 4096u
+#define QUIET_NS  (UINT64_C(80) * 1000000)
+#define HALTED_NS UINT64_C(1000000)
 
 /* What reading an array returns besides 0 and -HS_E_*: it has outgrown the memory made for it. */
 #define GREW 1
 
-/* ---- names and sizes --------------------------------------------------------------------- */
-
-uint32_t store_elem_size(unsigned int array)
-{
-	static const uint32_t sizes[HS_ARRAY_CELLS] = {
-		[HS_ARRAY_RECORDS] = sizeof(struct hs_record),
-		[HS_ARRAY_NODES] = sizeof(struct hs_node),
-		[HS_ARRAY_STACKS] = sizeof(struct hs_stack),
-		[HS_ARRAY_LINEAGES] = sizeof(struct hs_lineage),
-		[HS_ARRAY_LONG_LINEAGES] = sizeof(struct hs_long_lineage),
-		[HS_ARRAY_MODULES] = sizeof(struct hs_module),
-		[HS_ARRAY_THREADS] = sizeof(struct hs_thread),
-		[HS_ARRAY_MAPPINGS] = sizeof(struct hs_record),
-	};
-
-	return array < HS_ARRAY_CELLS ? sizes[array] : (uint32_t)sizeof(struct hs_cell);
-}
-
-const char *store_array_name(unsigned int array, char ret[static 32])
-{
-	static const char *const names[HS_ARRAY_CELLS] = {
-		[HS_ARRAY_RECORDS] = "records",
-		[HS_ARRAY_NODES] = "nodes",
-		[HS_ARRAY_STACKS] = "stacks",
-		[HS_ARRAY_LINEAGES] = "lineages",
-		[HS_ARRAY_LONG_LINEAGES] = "long lineages",
-		[HS_ARRAY_MODULES] = "modules",
-		[HS_ARRAY_THREADS] = "threads",
-		[HS_ARRAY_MAPPINGS] = "mappings",
-	};
-
-	if (array < HS_ARRAY_CELLS)
-		snprintf(ret, 32, "%s", names[array]);
-	else
-		snprintf(ret, 32, "cells of shard %u", array - HS_ARRAY_CELLS);
-	return ret;
-}
-
-/* ---- reading the file -------------------------------------------------------------------- */
-
-/* All len bytes at off, or an error: the file may have been cut short meanwhile. */
-static int read_at(const struct store_image *image, void *buf, uint64_t len, uint64_t off,
-		   struct hs_error *err)
-{
-	char *p = buf;
-
-	while (len) {
-		ssize_t n = pread(image->fd, p, len < (1u << 30) ? len : 1u << 30, (off_t)off);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return hs_error_system(err, "read", image->path);
-		if (!n)
-			return hs_error_set(err, HS_E_FORMAT,
-					    "'%s' is cut short: it ends at byte %llu", image->path,
-					    (unsigned long long)off);
-		p += n;
-		off += (uint64_t)n;
-		len -= (uint64_t)n;
-	}
-	return 0;
-}
-
-static int open_store(const char *path, int *ret_fd, bool *ret_writable, uint64_t *ret_size,
-		      struct hs_error *err)
-{
-	const int flags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-	bool writable = true;
-	struct stat st;
-	int fd = open(path, O_RDWR | flags);
-
-	if (fd < 0 && (errno == EACCES || errno == EROFS || errno == EPERM || errno == ETXTBSY)) {
-		writable = false;
-		fd = open(path, O_RDONLY | flags);
-	}
-	if (fd < 0)
-		return hs_error_system(err, "open", path);
-	if (fstat(fd, &st)) {
-		int ret = hs_error_system(err, "read", path);
-
-		close(fd);
-		return ret;
-	}
-	if (!S_ISREG(st.st_mode)) {
-		close(fd);
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is not a regular file", path);
-	}
-	*ret_fd = fd;
-	*ret_writable = writable;
-	*ret_size = (uint64_t)st.st_size;
-	return 0;
-}
-
-int store_is_store(const char *path, bool *ret_is_store, struct hs_error *err)
-{
-	uint8_t magic[16];
-	bool writable;
-	uint64_t size;
-	ssize_t n;
-	int fd, ret = open_store(path, &fd, &writable, &size, err);
-
-	if (ret)
-		return ret;
-	n = pread(fd, magic, sizeof(magic), 0);
-	if (n < 0)
-		ret = hs_error_system(err, "read", path);
-	else
-		*ret_is_store = n == sizeof(magic) && !memcmp(magic, HS_STORE_MAGIC, sizeof(magic));
-	close(fd);
-	return ret;
-}
-
-/* Numbers of an array that have been handed out and have pages. */
-static uint64_t array_count(const struct hs_array *a)
-{
-	return a->count < a->ready ? a->count : a->ready;
-}
-
-/* That all elements below the count lie within the file. */
-static int check_array(const struct store_image *image, unsigned int array,
-		       const struct hs_array *a, struct hs_error *err)
-{
-	uint64_t count = array_count(a), bytes, end, len;
-	char name[32];
-
-	store_array_name(array, name);
-	if (a->elem_size != store_elem_size(array) || a->shift > 32)
-		return hs_error_set(err, HS_E_FORMAT,
-				    "'%s' is damaged: the array of %s has elements of %u bytes, "
-				    "expected %u",
-				    image->path, name, a->elem_size, store_elem_size(array));
-	if (!count)
-		return 0;
-	if (__builtin_mul_overflow(count, a->elem_size, &bytes) || bytes > image->file_size)
-		return hs_error_set(err, HS_E_FORMAT,
-				    "'%s' is damaged: %llu %s do not fit into %llu bytes",
-				    image->path, (unsigned long long)count, name,
-				    (unsigned long long)image->file_size);
-	for (uint32_t k = 0; k < HS_NR_EXTENTS && hs_array_first(a->shift, k) < count; k++) {
-		len = hs_array_extent_len(a->shift, k);
-		if (len > count - hs_array_first(a->shift, k))
-			len = count - hs_array_first(a->shift, k);
-		if (a->extent[k] < HS_DATA_OFF ||
-		    __builtin_add_overflow(a->extent[k], len * a->elem_size, &end) ||
-		    end > image->file_size)
-			return hs_error_set(err, HS_E_FORMAT,
-					    "'%s' is damaged: extent %u of %s lies at %llu, beyond "
-					    "%llu bytes",
-					    image->path, k, name, (unsigned long long)a->extent[k],
-					    (unsigned long long)image->file_size);
-	}
-	if (hs_array_extent(a->shift, count - 1) >= HS_NR_EXTENTS)
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: too many %s: %llu",
-				    image->path, name, (unsigned long long)count);
-	return 0;
-}
-
-/* Bytes of the file that are no holes, as far as the file system tells. */
-static uint64_t data_bytes(const struct store_image *image)
-{
-	uint64_t sum = 0;
-	off_t pos = 0, hole;
-
-	while ((pos = lseek(image->fd, pos, SEEK_DATA)) >= 0) {
-		hole = lseek(image->fd, pos, SEEK_HOLE);
-		if (hole <= pos)
-			return image->file_size;
-		sum += (uint64_t)(hole - pos);
-		pos = hole;
-	}
-	return errno == ENXIO ? sum : image->file_size;
-}
-
-static int check_header(const struct store_image *image, struct hs_error *err)
-{
-	const struct hs_header *h = &image->header;
-	uint64_t claimed = 0;
-
-	if (memcmp(h->magic, HS_STORE_MAGIC, sizeof(h->magic)))
-		return hs_error_set(err, HS_E_FORMAT, "'%s' is not a store", image->path);
-	if (h->version != HS_STORE_VERSION)
-		return hs_error_set(err, HS_E_VERSION,
-				    "'%s' is a store of version %u; this heapstory reads version "
-				    "%u",
-				    image->path, h->version, HS_STORE_VERSION);
-	if (h->must_know)
-		return hs_error_set(err, HS_E_VERSION,
-				    "'%s' uses features 0x%x that this heapstory does not know",
-				    image->path, h->must_know);
-	if (h->header_size != sizeof(*h) ||
-	    (h->arch != HS_ARCH_X86_64 && h->arch != HS_ARCH_AARCH64))
-		return hs_error_set(err, HS_E_FORMAT,
-				    "'%s' is damaged: header of %u bytes, expected %zu, machine %u",
-				    image->path, h->header_size, sizeof(*h), h->arch);
-	/* Compared with `used`, not with `cap`: a finished store may have lost its empty end. */
-	if (h->used > image->file_size || h->used > h->cap)
-		return hs_error_set(err, HS_E_FORMAT,
-				    "'%s' is cut short: %llu bytes, expected %llu", image->path,
-				    (unsigned long long)image->file_size,
-				    (unsigned long long)h->used);
-	for (unsigned int i = 0; i < HS_NR_ARRAYS; i++) {
-		int ret = check_array(image, i, &h->arrays[i], err);
-
-		if (ret)
-			return ret;
-		claimed += array_count(&h->arrays[i]) * store_elem_size(i);
-	}
-	/* A small file with large holes must not make us take memory for all that it claims. */
-	if (claimed > (UINT64_C(16) << 20) && claimed / 4 > data_bytes(image))
-		return hs_error_set(err, HS_E_FORMAT,
-				    "'%s' is damaged: it claims %llu bytes of records and holds "
-				    "fewer",
-				    image->path, (unsigned long long)claimed);
-	return 0;
-}
-
-static int read_header(struct store_image *image, struct hs_error *err)
-{
-	int ret;
-
-	if (image->file_size < HS_DATA_OFF)
-		return hs_error_set(err, HS_E_FORMAT,
-				    "'%s' is cut short: %llu bytes, expected %u or more",
-				    image->path, (unsigned long long)image->file_size, HS_DATA_OFF);
-	ret = read_at(image, &image->header, sizeof(image->header), HS_HEADER_OFF, err);
-	if (ret)
-		return ret;
-	return check_header(image, err);
-}
-
-/* ---- memory for the copy ----------------------------------------------------------------- */
-
-static void array_release(struct store_array *a)
-{
-	if (a->data)
-		munmap(a->data, a->mapped);
-	*a = (struct store_array){NULL, 0, 0};
-}
-
-/* Memory that has its pages, so that no fault happens while the program is held up. */
-static void touch(void *p, size_t size)
-{
-#ifdef MADV_POPULATE_WRITE
-	if (!madvise(p, size, MADV_POPULATE_WRITE))
-		return;
-#endif
-	for (size_t i = 0; i < size; i += 4096)
-		((volatile char *)p)[i] = 0;
-}
-
-static void array_room(struct store_array *a, uint64_t bytes, bool touched)
-{
-	void *p;
-
-	if (!bytes || a->mapped >= bytes)
-		return;
-	array_release(a);
-	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED) {
-		fprintf(stderr, "heapstory: out of memory (%llu bytes)\n",
-			(unsigned long long)bytes);
-		exit(2);
-	}
-	if (bytes >= (4u << 20))
-		madvise(p, bytes, MADV_HUGEPAGE);
-	if (touched)
-		touch(p, bytes);
-	a->data = p;
-	a->mapped = bytes;
-}
+/* ---- the copy ---------------------------------------------------------------------------- */
 
 /* Reads the header and makes room for what it tells, with slack for what a running program adds. */
 static int make_room(struct store_image *image, bool live, struct hs_error *err)
 {
-	int ret = read_header(image, err);
+	int ret = image_read_header(image, err);
 
 	for (unsigned int i = 0; !ret && i < HS_NR_ARRAYS; i++) {
-		uint64_t count = array_count(&image->header.arrays[i]);
+		uint64_t count = image_array_count(&image->header.arrays[i]);
 
 		if (live && count)
 			count += count / 8 + (i == HS_ARRAY_RECORDS ? 65536 : 64);
-		array_room(&image->arrays[i], count * store_elem_size(i), live);
+		image_array_room(&image->arrays[i], count * store_elem_size(i), live);
 	}
 	return ret;
 }
-
-/* ---- the copy ---------------------------------------------------------------------------- */
 
 static int copy_array(struct store_image *image, unsigned int array, struct hs_error *err)
 {
@@ -332,15 +53,15 @@ static int copy_array(struct store_image *image, unsigned int array, struct hs_e
 	struct copy_piece pieces[HS_NR_EXTENTS];
 	uint64_t count, done = 0;
 	size_t nr = 0;
-	int ret = read_at(image, a, sizeof(*a),
-			  HS_HEADER_OFF + offsetof(struct hs_header, arrays) + array * sizeof(*a),
-			  err);
+	int ret = image_read_at(
+		image, a, sizeof(*a),
+		HS_HEADER_OFF + offsetof(struct hs_header, arrays) + array * sizeof(*a), err);
 
 	if (!ret)
-		ret = check_array(image, array, a, err);
+		ret = image_check_array(image, array, a, err);
 	if (ret)
 		return ret;
-	count = array_count(a);
+	count = image_array_count(a);
 	if (count * a->elem_size > to->mapped)
 		return GREW;
 	for (uint32_t k = 0; done < count; k++) {
@@ -365,7 +86,7 @@ static int copy_store(struct store_image *image, struct hs_error *err)
 	static const unsigned int first[] = {HS_ARRAY_THREADS, HS_ARRAY_RECORDS, HS_ARRAY_LINEAGES,
 					     HS_ARRAY_LONG_LINEAGES, HS_ARRAY_MAPPINGS};
 	static const unsigned int last[] = {HS_ARRAY_STACKS, HS_ARRAY_NODES, HS_ARRAY_MODULES};
-	int ret = read_at(image, &image->header, sizeof(image->header), HS_HEADER_OFF, err);
+	int ret = image_read_at(image, &image->header, sizeof(image->header), HS_HEADER_OFF, err);
 
 	for (size_t i = 0; !ret && i < sizeof(first) / sizeof(first[0]); i++)
 		ret = copy_array(image, first[i], err);
@@ -374,58 +95,12 @@ static int copy_store(struct store_image *image, struct hs_error *err)
 	for (size_t i = 0; !ret && i < sizeof(last) / sizeof(last[0]); i++)
 		ret = copy_array(image, last[i], err);
 	if (!ret)
-		ret = read_at(image, &image->control, sizeof(image->control), HS_CONTROL_OFF, err);
+		ret = image_read_at(image, &image->control, sizeof(image->control), HS_CONTROL_OFF,
+				    err);
 	if (!ret)
-		ret = read_at(image, &image->messages, sizeof(image->messages), HS_MESSAGES_OFF,
-			      err);
+		ret = image_read_at(image, &image->messages, sizeof(image->messages),
+				    HS_MESSAGES_OFF, err);
 	return ret;
-}
-
-void store_image_words(const struct store_image *image,
-		       void (*each)(void *context, const struct hs_word *words, size_t nr),
-		       void *context)
-{
-	struct hs_words *w = xmalloc(sizeof(*w));
-	uint64_t at = image->header.words_off, before = HS_DATA_OFF - 1;
-
-	/* places only rise, so a chain that is damaged ends, too */
-	while (at > before && !read_at(image, w, sizeof(*w), at, NULL) && w->count <= HS_NR_WORDS) {
-		each(context, w->words, w->count);
-		before = at;
-		at = w->next;
-	}
-	free(w);
-}
-
-void store_image_records_now(const struct store_image *image,
-			     void (*each)(void *context, const struct hs_record *records, size_t nr),
-			     void *context)
-{
-	const size_t most = 32768;
-	struct hs_record *records;
-	struct hs_array a;
-	uint64_t count;
-
-	if (read_at(image, &a, sizeof(a),
-		    HS_HEADER_OFF + offsetof(struct hs_header, arrays[HS_ARRAY_RECORDS]), NULL) ||
-	    check_array(image, HS_ARRAY_RECORDS, &a, NULL))
-		return;
-	count = array_count(&a);
-	records = xmallocarray(most, sizeof(*records));
-	for (uint64_t i = 0; i < count;) {
-		uint32_t k = hs_array_extent(a.shift, i);
-		uint64_t at = i - hs_array_first(a.shift, k);
-		uint64_t nr = hs_array_extent_len(a.shift, k) - at;
-
-		nr = nr < count - i ? nr : count - i;
-		nr = nr < most ? nr : most;
-		if (read_at(image, records, nr * sizeof(*records),
-			    a.extent[k] + at * sizeof(*records), NULL))
-			break;
-		each(context, records, nr);
-		i += nr;
-	}
-	free(records);
 }
 
 /* ---- waiting for the threads ------------------------------------------------------------- */
@@ -503,9 +178,9 @@ static bool still_stuck(struct store_image *image, uint32_t nr_stuck)
 		if (!copied[i].in)
 			continue;
 		nr++;
-		if (read_at(image, &in, sizeof(in),
-			    a->extent[k] + (i - hs_array_first(a->shift, k)) * a->elem_size,
-			    NULL) ||
+		if (image_read_at(image, &in, sizeof(in),
+				  a->extent[k] + (i - hs_array_first(a->shift, k)) * a->elem_size,
+				  NULL) ||
 		    !in || !slot_halted(image, i))
 			return false;
 	}
@@ -652,29 +327,6 @@ static void name_threads(struct store_image *image)
 	}
 }
 
-static int image_open(const char *path, struct store_image *ret, bool *ret_writable,
-		      struct hs_error *err)
-{
-	int res;
-
-	memset(ret, 0, sizeof(*ret));
-	ret->fd = -1;
-	res = open_store(path, &ret->fd, ret_writable, &ret->file_size, err);
-	if (res)
-		return res;
-	ret->path = xstrdup(path);
-	res = read_header(ret, err);
-	if (!res && ret->header.state > HS_STATE_EXECED)
-		res = hs_error_set(err, HS_E_FORMAT, "'%s' is damaged: state %u", path,
-				   ret->header.state);
-	if (!res && ret->header.state == HS_STATE_NEW)
-		res = hs_error_set(err, HS_E_STATE, "no program has begun to record into '%s'",
-				   path);
-	if (!res)
-		ret->alive = store_image_runs(&ret->header, ret->fd);
-	return res;
-}
-
 int store_image_read(const char *path, struct store_image *ret, struct hs_error *err)
 {
 	bool writable;
@@ -696,44 +348,4 @@ int store_image_read(const char *path, struct store_image *ret, struct hs_error 
 	if (res)
 		store_image_release(ret);
 	return res;
-}
-
-void store_image_release(struct store_image *image)
-{
-	for (unsigned int i = 0; i < HS_NR_ARRAYS; i++)
-		array_release(&image->arrays[i]);
-	if (image->fd >= 0)
-		close(image->fd);
-	free(image->path);
-	memset(image, 0, sizeof(*image));
-	image->fd = -1;
-}
-
-int store_image_string(const struct store_image *image, uint64_t off, char **ret,
-		       struct hs_error *err)
-{
-	char buf[MAX_STRING];
-	uint64_t len = sizeof(buf);
-	int res;
-
-	if (!off) {
-		*ret = xstrdup("");
-		return 0;
-	}
-	if (off < HS_DATA_OFF || off >= image->file_size)
-		return hs_error_set(err, HS_E_FORMAT,
-				    "'%s' is damaged: a string lies at %llu, beyond %llu bytes",
-				    image->path, (unsigned long long)off,
-				    (unsigned long long)image->file_size);
-	if (len > image->file_size - off)
-		len = image->file_size - off;
-	res = read_at(image, buf, len, off, err);
-	if (res)
-		return res;
-	if (!memchr(buf, 0, len))
-		return hs_error_set(err, HS_E_FORMAT,
-				    "'%s' is damaged: the string at %llu does not end", image->path,
-				    (unsigned long long)off);
-	*ret = xstrdup(buf);
-	return 0;
 }

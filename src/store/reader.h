@@ -58,6 +58,9 @@ int store_is_store(const char *path, bool *ret_is_store, struct hs_error *err);
  * caller releases the image.
  */
 int store_image_read(const char *path, struct store_image *ret, struct hs_error *err);
+/* Harmless on an image that is all zero but for fd == -1. */
+void store_image_release(struct store_image *image);
+
 /*
  * Calls back for the class words that the tracer left at a regular exit, some at a time; what is
  * damaged ends it early.
@@ -73,8 +76,6 @@ void store_image_words(const struct store_image *image,
 void store_image_records_now(const struct store_image *image,
 			     void (*each)(void *context, const struct hs_record *records, size_t nr),
 			     void *context);
-/* Harmless on an image that is all zero but for fd == -1. */
-void store_image_release(struct store_image *image);
 
 /* The string at a place, a copy for free(); "" for place 0. -HS_E_FORMAT if there is none. */
 int store_image_string(const struct store_image *image, uint64_t off, char **ret,
