@@ -45,6 +45,14 @@ static void found(struct finding *f, char *class, char *element)
 	free(element);
 }
 
+/* What was found was another type's. */
+static void found_nothing(struct finding *f)
+{
+	free(f->name);
+	free(f->element);
+	*f = (struct finding){NULL, NULL, false, false};
+}
+
 /* ---- types ------------------------------------------------------------------------------- */
 
 /* What the rules of types make of a tight type, or NULL. */
@@ -111,6 +119,12 @@ static bool has_parameters(const struct class_rule *rule, const struct class_cap
 	return false;
 }
 
+/* Whether the rule is of an allocator, which may be the machine code of one for another type. */
+static bool is_of_allocator(const struct class_rule *rule)
+{
+	return *rule->class == '=' && !strchr(rule->class, '|');
+}
+
 /* Whether the rule may follow what was found further in. */
 static bool may_follow(const struct class_rule *rule, const struct class_captures *captures,
 		       const struct finding *f)
@@ -118,6 +132,8 @@ static bool may_follow(const struct class_rule *rule, const struct class_capture
 	char *after, *type;
 	bool same;
 
+	if (is_of_allocator(rule))
+		return !f->name || (f->provisional && !f->is_kind);
 	if (!rule->after || !f->name)
 		return !rule->after && !f->name;
 	if (!strcmp(rule->after, "?"))
@@ -133,7 +149,7 @@ static bool may_follow(const struct class_rule *rule, const struct class_capture
 /* The class that a rule gives, NULL if it gives none after all. */
 static char *rule_class(const struct class_rule *rule, const struct class_captures *captures)
 {
-	char *class = class_expand(rule->class, captures), *other, *of_type;
+	char *class = class_expand(rule->class, captures), *other, *of_type, *ret;
 
 	if (*class != '=')
 		return class;
@@ -141,10 +157,13 @@ static char *rule_class(const struct class_rule *rule, const struct class_captur
 	if (other)
 		*other++ = 0;
 	of_type = type_class(class + 1);
-	if (!of_type && other)
-		of_type = xstrdup(other);
+	if (of_type && !other)
+		ret = xasprintf("%s~", of_type);
+	else
+		ret = of_type || other ? xstrdup(of_type ? of_type : other) : NULL;
+	free(of_type);
 	free(class);
-	return of_type;
+	return ret;
 }
 
 /* Whether a rule fits the function; f is then what is known with it. */
@@ -161,8 +180,10 @@ static bool ask_function(const char *function, bool generic_names, struct findin
 		    !may_follow(rule, &captures, f))
 			continue;
 		class = rule_class(rule, &captures);
-		if (!class)
+		if (!class) {
+			found_nothing(f);
 			continue;
+		}
 		found(f, class, rule->element ? class_expand(rule->element, &captures) : NULL);
 		return true;
 	}

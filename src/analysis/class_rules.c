@@ -8,7 +8,7 @@
  * the rest; if they make nothing of it, what stands behind '|', if anything, else the next frame
  * is asked. A class that ends in '?' is provisional: a frame further out may know better, and if
  * none does, only the kind is told, "Vec<_>". With '~' only the very next frame may, and if it does
- * not, the class is as it is.
+ * not, the class is as it is; the '=' of an allocator is such a one.
  */
 #include "analysis/class_rules.h"
 
@@ -19,7 +19,7 @@ const struct class_rule class_function_rules[] = {
 	{"std::__new_allocator<$1>::allocate", "=$1", NULL, NULL},
 	{"__gnu_cxx::new_allocator<$1>::allocate", "=$1", NULL, NULL},
 	{"std::allocator<$1>::allocate", "=$1", NULL, NULL},
-	{"std::allocator_traits<std::allocator<$1>>::allocate", "=$1", NULL, NULL},
+	{"std::allocator_traits<*<$1>>::allocate", "=$1", NULL, NULL},
 	{"std::__allocation_guard<std::allocator<$1>>::*", "=$1", NULL, NULL},
 
 	{"std::basic_string<$1,*>::*", "std::basic_string<$1>", NULL, "$1"},
@@ -45,11 +45,18 @@ const struct class_rule class_function_rules[] = {
 	{"std::_Fwd_list_base<$1,*>::*", "std::forward_list<$1>", NULL, NULL},
 	{"std::forward_list<$1,*>::*", "std::forward_list<$1>", NULL, NULL},
 	{"std::__forward_list_base<$1,*>::*", "std::forward_list<$1>", NULL, NULL},
+	{"std::_Rb_tree<$1,std::pair<$1 const,$2>,std::_Select1st<*>,*>::*_equal*",
+	 "std::multimap<$1,$2>", NULL, NULL},
+	{"std::_Rb_tree<$1,$1,std::_Identity<*>,*>::*_equal*", "std::multiset<$1>", NULL, NULL},
 	{"std::_Rb_tree<$1,std::pair<$1 const,$2>,std::_Select1st<*>,*>::*", "std::map<$1,$2>", NULL,
 	 NULL},
 	{"std::_Rb_tree<$1,$1,std::_Identity<*>,*>::*", "std::set<$1>", NULL, NULL},
 	{"std::__tree<std::__value_type<$1,$2>,*>::*", "std::map<$1,$2>", NULL, NULL},
 	{"std::__tree<$1,*>::*", "std::set<$1>", NULL, NULL},
+	{"std::_Hashtable<$1,std::pair<$1 const,$2>,*,std::__detail::_Hashtable_traits<*,false>>::*",
+	 "std::unordered_multimap<$1,$2>", NULL, NULL},
+	{"std::_Hashtable<$1,$1,*,std::__detail::_Hashtable_traits<*,false>>::*",
+	 "std::unordered_multiset<$1>", NULL, NULL},
 	{"std::_Hashtable<$1,std::pair<$1 const,$2>,*>::*", "std::unordered_map<$1,$2>", NULL, NULL},
 	{"std::_Hashtable<$1,$1,*>::*", "std::unordered_set<$1>", NULL, NULL},
 	{"std::__hash_table<std::__hash_value_type<$1,$2>,*>::*", "std::unordered_map<$1,$2>", NULL,

@@ -13,9 +13,12 @@ take "$PROGRAMS/cpp_types" full
 "$PYTHON" "$TOOLS/classes.py" full.out full.json >said || { fail "classes"; cat said; }
 "$PYTHON" "$TOOLS/classes.py" full.out full.live.json >said || { fail "classes, live"; cat said; }
 
-# what one finds in services, and in corners; optimised, two vectors may share their machine code
+# what one finds in services, and in corners; optimised, and more so with LTO, functions of two
+# containers may share their machine code, which then has the name of one of them
+g++ -O2 -flto=1 -w -g -std=c++17 -I"$TESTS/programs" -o services_lto "$TESTS/programs/cpp_services.cpp" -pthread ||
+	fail "g++ -flto"
 g++ -O2 -g -std=c++20 -I"$TESTS/programs" -o corners_O2 "$TESTS/programs/cpp_corners.cpp" -pthread || fail "g++"
-for program in "$PROGRAMS/cpp_services" "$PROGRAMS/cpp_corners" ./corners_O2; do
+for program in "$PROGRAMS/cpp_services" "$PROGRAMS/cpp_corners" ./corners_O2 ./services_lto; do
 	name=${program##*/}
 	take "$program" "$name"
 	"$PYTHON" "$TOOLS/classes.py" "$name.out" "$name.json" >said || { fail "classes: $name"; cat said; }

@@ -232,6 +232,22 @@ static void test_cpp(void **state)
 			    "std::_Select1st<std::pair<int const, B> >, std::less<int>, "
 			    "std::allocator<std::pair<int const, B> > >::_M_get_node()"),
 		     "std::map<int, B>", NULL);
+	/* several of one key */
+	expect_class(FRAMES("std::_Rb_tree_iterator<std::pair<int const, B> > std::_Rb_tree<int, "
+			    "std::pair<int const, B>, std::_Select1st<std::pair<int const, B> >, "
+			    "std::less<int>, std::allocator<std::pair<int const, B> > >::"
+			    "_M_emplace_equal<int, B>(int&&, B&&)"),
+		     "std::multimap<int, B>", NULL);
+	expect_class(FRAMES("std::_Hashtable<int, int, std::allocator<int>, std::__detail::_Identity, "
+			    "std::equal_to<int>, std::hash<int>, std::__detail::_Mod_range_hashing, "
+			    "std::__detail::_Default_ranged_hash, std::__detail::_Prime_rehash_policy, "
+			    "std::__detail::_Hashtable_traits<false, true, false> >::_M_rehash()"),
+		     "std::unordered_multiset<int>", NULL);
+	expect_class(FRAMES("std::_Hashtable<int, int, std::allocator<int>, std::__detail::_Identity, "
+			    "std::equal_to<int>, std::hash<int>, std::__detail::_Mod_range_hashing, "
+			    "std::__detail::_Default_ranged_hash, std::__detail::_Prime_rehash_policy, "
+			    "std::__detail::_Hashtable_traits<false, true, true> >::_M_rehash()"),
+		     "std::unordered_set<int>", NULL);
 	/* machine code that a vector of another type shares; what it inlined knows better */
 	expect_class(FRAMES("std::_Vector_base<app::A, std::allocator<app::A> >::_M_allocate(unsigned "
 			    "long)",
@@ -243,12 +259,27 @@ static void test_cpp(void **state)
 	expect_class(FRAMES("std::vector<int, std::allocator<int> >::_M_realloc_insert<int>(int)",
 			    "std::something()", "std::vector<long, std::allocator<long> >::resize()"),
 		     "std::vector<int>", "int");
+	expect_class(FRAMES("std::__new_allocator<std::_List_node<A> >::allocate(unsigned long)",
+			    "std::allocator_traits<std::allocator<std::_Rb_tree_node<B> > >::allocate("
+			    "std::allocator<std::_Rb_tree_node<B> >&, unsigned long)",
+			    "std::_Rb_tree<B, B, std::_Identity<B>, std::less<B>, std::allocator<B> >"
+			    "::_M_get_node()"),
+		     "std::set<B>", NULL);
+	expect_class(FRAMES("std::__new_allocator<std::_List_node<A> >::allocate(unsigned long)",
+			    "std::allocator_traits<std::allocator<std::_List_node<B> > >::allocate("
+			    "std::allocator<std::_List_node<B> >&, unsigned long)",
+			    "std::__cxx11::list<B, std::allocator<B> >::push_back(B const&)"),
+		     "std::list<B>", NULL);
 	/* an allocator of the program's own, and memory that such a one keeps for itself */
 	expect_class(FRAMES("app::Alloc<int>::allocate(unsigned long)",
 			    "std::allocator_traits<app::Alloc<int> >::allocate(app::Alloc<int>&, "
 			    "unsigned long)",
 			    "std::vector<int, app::Alloc<int> >::push_back(int)"),
 		     "std::vector<int>", "int");
+	expect_class(FRAMES("app::Alloc<std::_List_node<A> >::allocate(unsigned long)",
+			    "std::allocator_traits<app::Alloc<std::_List_node<A> > >::allocate("
+			    "app::Alloc<std::_List_node<A> >&, unsigned long)"),
+		     "std::list<A>", NULL);
 	expect_class(FRAMES("app::Pool::refill()", "app::Alloc<int>::allocate(unsigned long)",
 			    "std::allocator_traits<app::Alloc<int> >::allocate(app::Alloc<int>&, "
 			    "unsigned long)",
