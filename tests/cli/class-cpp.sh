@@ -15,8 +15,8 @@ take "$PROGRAMS/cpp_types" full
 
 # what one finds in services, and in corners; optimised, and more so with LTO, functions of two
 # containers may share their machine code, which then has the name of one of them
-g++ -O2 -flto=1 -w -g -std=c++17 -I"$TESTS/programs" -o services_lto "$TESTS/programs/cpp_services.cpp" -pthread ||
-	fail "g++ -flto"
+g++ -O2 -flto -g -std=c++17 -I"$TESTS/programs" -o services_lto "$TESTS/programs/cpp_services.cpp" -pthread \
+	2>warnings || { fail "g++ -flto"; cat warnings; }
 g++ -O2 -g -std=c++20 -I"$TESTS/programs" -o corners_O2 "$TESTS/programs/cpp_corners.cpp" -pthread || fail "g++"
 for program in "$PROGRAMS/cpp_services" "$PROGRAMS/cpp_corners" ./corners_O2 ./services_lto; do
 	name=${program##*/}
