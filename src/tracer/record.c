@@ -438,17 +438,18 @@ void record_resize_begin(struct thread *t, uint64_t address, struct resize *ret)
 	__atomic_store_n(slot, 0, __ATOMIC_RELAXED);
 	if (ret->nested)
 		return;
+	ret->slot = s;
 	s->inflight = ret->copy;
 	__atomic_store_n(&s->inflight_nr, ret->nr, __ATOMIC_RELEASE);
 	__atomic_store_n(&r->word, 0, __ATOMIC_RELEASE);
 }
 
-static void leave_flight(struct thread *t, const struct resize *r)
+static void leave_flight(const struct resize *r)
 {
 	if (r->nested)
 		__atomic_store_n(&store_record(r->nr)->word, 0, __ATOMIC_RELEASE);
 	else
-		__atomic_store_n(&t->slot->inflight_nr, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&r->slot->inflight_nr, 0, __ATOMIC_RELEASE);
 }
 
 /* Ends the block in flight: it was freed, or can't be kept. */
@@ -460,21 +461,21 @@ void record_resize_free(struct thread *t, struct resize *r)
 	if (!r->nr)
 		return;
 	begin_op(t, HS_OP_DEATH, stack, 0);
-	leave_flight(t, r);
+	leave_flight(r);
 	totals_death(t, stack, size, t->newest == address_of(&r->copy));
 	if (r->copy.word & HS_RECORD_LINEAGE)
 		lineage_give(t, r->copy.word & HS_RECORD_LONG, r->copy.birth);
 	pool_give(t, POOL_RECORDS, r->nr);
 }
 
-static void put_back(struct thread *t, struct resize *r, uint32_t *slot)
+static void put_back(struct resize *r, uint32_t *slot)
 {
 	if (r->nested)
-		leave_flight(t, r); /* a record is changed while nobody reads it */
+		leave_flight(r); /* a record is changed while nobody reads it */
 	commit(store_record(r->nr), &r->copy);
 	__atomic_store_n(slot, index_value(r->nr, address_of(&r->copy)), __ATOMIC_RELAXED);
 	if (!r->nested)
-		leave_flight(t, r);
+		leave_flight(r);
 }
 
 void record_resize_undo(struct thread *t, struct resize *r)
@@ -486,7 +487,7 @@ void record_resize_undo(struct thread *t, struct resize *r)
 	slot = slot_for(t, address_of(&r->copy), usable_of(&r->copy));
 	if (slot) {
 		end_stale(t, slot);
-		put_back(t, r, slot);
+		put_back(r, slot);
 	} else {
 		record_resize_free(t, r);
 	}
@@ -531,7 +532,7 @@ void record_resize_end(struct thread *t, struct resize *r, const struct block *b
 		return;
 	}
 	r->copy.word = (r->copy.word & ~HS_RECORD_ADDRESS) | b->address;
-	put_back(t, r, slot);
+	put_back(r, slot);
 	if (b->size != old_size)
 		totals_resize(t, old_stack, old_size, stack, b->size, tick);
 	t->newest = 0;

@@ -39,6 +39,7 @@ bool record_death(struct thread *t, uint64_t address);
 struct resize {
 	uint32_t nr;           /* of its record; 0: block not known */
 	bool nested;           /* the in-flight slot was taken: the record stays, but unindexed */
+	struct hs_thread *slot; /* where it is in flight; the thread may have another one by the end */
 	struct hs_record copy;
 };
 

@@ -210,6 +210,38 @@ static void test_left_in_thread(void **state)
 	pthread_join(thread, NULL);
 }
 
+/*
+ * A signal handler in the real realloc, which leaves a hook of its own: the block that is resized
+ * is in flight in the slot that the thread had before.
+ */
+static void test_left_while_resizing(void **state)
+{
+	struct block b = { 0x38800, 200, 208, HS_FAMILY_REALLOC };
+	struct hs_thread *volatile slot;
+	static struct resize r;
+	struct unwind_regs regs;
+	struct thread *t;
+
+	(void)state;
+	UNWIND_HERE(&regs);
+	assert_true(event(0x38000));
+	t = tracer_enter();
+	assert_non_null(t);
+	slot = t->slot;
+	record_resize_begin(t, 0x38000, &r);
+	tracer_leave(t);
+	assert_int_not_equal(slot->inflight_nr, 0);
+	if (!setjmp(back))
+		at_depth(3, enter_and_jump, 1);
+	t = tracer_enter();
+	assert_non_null(t);
+	assert_ptr_not_equal(t->slot, slot);
+	record_resize_end(t, &r, &b, &regs);
+	tracer_leave(t);
+	assert_int_equal(slot->inflight_nr, 0);
+	death(0x38800);
+}
+
 /* What comes while the entry is alive passes through, on whatever stack, and is counted. */
 static volatile int refused;
 
@@ -537,6 +569,7 @@ int main(void)
 		cmocka_unit_test(test_slots_come_back),
 		cmocka_unit_test(test_left_in_first_thread),
 		cmocka_unit_test(test_left_in_thread),
+		cmocka_unit_test(test_left_while_resizing),
 		cmocka_unit_test(test_not_left),
 		cmocka_unit_test(test_ended_inside),
 		cmocka_unit_test(test_waiting_without_lock),
