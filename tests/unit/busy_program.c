@@ -284,7 +284,7 @@ void assert_goes_on(struct fake_store *f)
 {
 	uint64_t before = progress(f);
 
-	for (int i = 0; i < 100 && progress(f) < before + 100; i++)
+	for (int i = 0; i < 3000 && progress(f) < before + 100; i++)
 		pause_ms(10);
 	assert_true(progress(f) >= before + 100);
 }
