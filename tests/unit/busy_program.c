@@ -69,8 +69,8 @@ void busy_enter(struct fake_store *f, struct hs_thread *t)
 		__atomic_store_n(&t->in, 1, __ATOMIC_RELAXED);
 		if (f->header->flags & HS_STORE_FENCED)
 			__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		else
-			__atomic_signal_fence(__ATOMIC_SEQ_CST); /* the reader's membarrier fences */
+		else /* the reader's membarrier is the fence */
+			__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		if (!(__atomic_load_n(&f->control->word, __ATOMIC_RELAXED) & HS_CONTROL_FREEZE))
 			return;
 		__atomic_store_n(&t->in, 0, __ATOMIC_RELEASE);

@@ -16,11 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char path[] = "/tmp/heapstory-unit.XXXXXX";
+static char path[32];
 
 int folder_make(void **state)
 {
 	(void)state;
+	strcpy(path, "/tmp/heapstory-unit.XXXXXX");
 	return mkdtemp(path) ? 0 : -1;
 }
 
@@ -51,9 +52,9 @@ const char *in_folder(const char *name)
 	return paths[next];
 }
 
-void run_in_folder(const char *commands)
+void run(const char *commands)
 {
-	char line[1024];
+	char line[2048];
 	int len = snprintf(line, sizeof(line), "set -e; cd '%s'; %s", path, commands);
 
 	assert_true(len > 0 && (size_t)len < sizeof(line));

@@ -14,6 +14,6 @@ const char *folder(void);
 /* Path of a file in it; good for the next 63 calls. */
 const char *in_folder(const char *name);
 /* Runs shell commands in it; the test fails if one of them does. */
-void run_in_folder(const char *commands);
+void run(const char *commands);
 
 #endif

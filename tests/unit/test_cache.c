@@ -19,27 +19,17 @@
 #include <unistd.h>
 
 #include "symbolizer/cache.h"
+#include "tests/unit/folder.h"
 #include "util/name_table.h"
 
-static char base[64], folder[128];
+static char cache_folder[128];
 
 static int set_up(void **state)
 {
-	(void)state;
-	strcpy(base, "/tmp/heapstory-cache.XXXXXX");
-	if (!mkdtemp(base))
+	if (folder_make(state))
 		return -1;
-	snprintf(folder, sizeof(folder), "%s/heapstory", base);
-	return setenv("XDG_CACHE_HOME", base, 1);
-}
-
-static int tear_down(void **state)
-{
-	char command[256];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf '%s'", base);
-	return system(command);
+	snprintf(cache_folder, sizeof(cache_folder), "%s", in_folder("heapstory"));
+	return setenv("XDG_CACHE_HOME", folder(), 1);
 }
 
 static struct cache_key key_of(const char *build_id, const char *source)
@@ -98,14 +88,14 @@ static size_t load(const struct cache_key *key)
 static int only_file(char *ret, size_t size)
 {
 	struct dirent *entry;
-	DIR *dir = opendir(folder);
+	DIR *dir = opendir(cache_folder);
 	int nr = 0;
 
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] == '.')
 			continue;
 		nr++;
-		snprintf(ret, size, "%s/%s", folder, entry->d_name);
+		snprintf(ret, size, "%s/%s", cache_folder, entry->d_name);
 	}
 	if (dir)
 		closedir(dir);
@@ -129,7 +119,7 @@ static void test_round(void **state)
 	/* what is there already stays */
 	save(&key, 100, 20, NULL);
 	assert_int_equal(load(&key), 110);
-	assert_int_equal(stat(folder, &st), 0);
+	assert_int_equal(stat(cache_folder, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0700);
 	assert_int_equal(only_file(path, sizeof(path)), 1);
 	assert_int_equal(stat(path, &st), 0);
@@ -178,7 +168,7 @@ static void test_foreign(void **state)
 	save(&key, 10, 50, NULL);
 	assert_int_equal(only_file(path, sizeof(path)), 1);
 	/* the file of another key under this name */
-	snprintf(target, sizeof(target), "%s/kept", base);
+	snprintf(target, sizeof(target), "%s", in_folder("kept"));
 	assert_int_equal(rename(path, target), 0);
 	save(&other, 10, 40, NULL);
 	assert_int_equal(only_file(second, sizeof(second)), 1);
@@ -198,9 +188,9 @@ static void test_foreign(void **state)
 	assert_int_equal(load(&key), 0);
 	assert_int_equal(chmod(path, 0600), 0);
 	assert_int_equal(load(&key), 50);
-	assert_int_equal(chmod(folder, 0777), 0);
+	assert_int_equal(chmod(cache_folder, 0777), 0);
 	assert_int_equal(load(&key), 0);
-	assert_int_equal(chmod(folder, 0700), 0);
+	assert_int_equal(chmod(cache_folder, 0700), 0);
 	assert_int_equal(load(&key), 50);
 }
 
@@ -211,9 +201,9 @@ static void test_linked_folder(void **state)
 	char elsewhere[128], path[512];
 
 	(void)state;
-	snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", base);
+	snprintf(elsewhere, sizeof(elsewhere), "%s", in_folder("elsewhere"));
 	assert_int_equal(mkdir(elsewhere, 0700), 0);
-	assert_int_equal(symlink(elsewhere, folder), 0);
+	assert_int_equal(symlink(elsewhere, cache_folder), 0);
 	save(&key, 10, 50, NULL);
 	assert_int_equal(only_file(path, sizeof(path)), 0);
 	assert_int_equal(load(&key), 0);
@@ -227,10 +217,10 @@ static void test_home(void **state)
 
 	(void)state;
 	setenv("XDG_CACHE_HOME", "relative", 1);
-	setenv("HOME", base, 1);
+	setenv("HOME", folder(), 1);
 	save(&key, 10, 50, NULL);
 	assert_int_equal(load(&key), 50);
-	snprintf(path, sizeof(path), "%s/.cache/heapstory", base);
+	snprintf(path, sizeof(path), "%s", in_folder(".cache/heapstory"));
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0700);
 	/* no home at all: nothing is kept, nothing fails */
@@ -301,13 +291,13 @@ static void test_together(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_round, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_damaged, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_foreign, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_linked_folder, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_home, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_limits, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_together, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_round, set_up, folder_remove),
+		cmocka_unit_test_setup_teardown(test_damaged, set_up, folder_remove),
+		cmocka_unit_test_setup_teardown(test_foreign, set_up, folder_remove),
+		cmocka_unit_test_setup_teardown(test_linked_folder, set_up, folder_remove),
+		cmocka_unit_test_setup_teardown(test_home, set_up, folder_remove),
+		cmocka_unit_test_setup_teardown(test_limits, set_up, folder_remove),
+		cmocka_unit_test_setup_teardown(test_together, set_up, folder_remove),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

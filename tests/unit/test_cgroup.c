@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,42 +17,29 @@
 #include <unistd.h>
 
 #include "store/cgroup.h"
+#include "tests/unit/folder.h"
 
 #define NONE UINT64_MAX
 
-static char dir[] = "/tmp/heapstory-cgroup.XXXXXX";
-static char mounts[sizeof(dir) + 16], cgroups[sizeof(dir) + 16];
+static char mounts[64], cgroups[64];
 
-static int make_dir(void **state)
+static int make_paths(void **state)
 {
-	(void)state;
-	if (!mkdtemp(dir))
-		return -1;
-	snprintf(mounts, sizeof(mounts), "%s/mountinfo", dir);
-	snprintf(cgroups, sizeof(cgroups), "%s/cgroup", dir);
-	return 0;
+	int ret = folder_make(state);
+
+	snprintf(mounts, sizeof(mounts), "%s", in_folder("mountinfo"));
+	snprintf(cgroups, sizeof(cgroups), "%s", in_folder("cgroup"));
+	return ret;
 }
 
-static int remove_one(const char *path, const struct stat *s, int type, struct FTW *ftw)
-{
-	(void)s, (void)type, (void)ftw;
-	return remove(path);
-}
-
-static int remove_dir(void **state)
-{
-	(void)state;
-	return nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-/* Writes dir/path, and makes the folders that it is in. */
+/* Writes a file below the folder, and makes the folders that it is in. */
 static void put(const char *path, const char *text)
 {
 	char whole[512];
 	FILE *f;
 
-	snprintf(whole, sizeof(whole), "%s/%s", dir, path);
-	for (char *slash = whole + strlen(dir) + 1; (slash = strchr(slash, '/')); slash++) {
+	snprintf(whole, sizeof(whole), "%s", in_folder(path));
+	for (char *slash = whole + strlen(folder()) + 1; (slash = strchr(slash, '/')); slash++) {
 		*slash = 0;
 		mkdir(whole, 0700);
 		*slash = '/';
@@ -64,7 +50,7 @@ static void put(const char *path, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* A line of mountinfo: what is shown at dir/at of a hierarchy. */
+/* A line of mountinfo: what is shown at `at` in the folder of a hierarchy. */
 static void mount_is(const char *root, const char *at, const char *type, const char *options)
 {
 	char text[1024];
@@ -72,7 +58,7 @@ static void mount_is(const char *root, const char *at, const char *type, const c
 	snprintf(text, sizeof(text),
 		 "22 1 0:20 / / rw,relatime - ext4 /dev/root rw\n"
 		 "31 23 0:28 %s %s/%s rw,relatime shared:9 - %s cgroup %s\n",
-		 root, dir, at, type, options);
+		 root, folder(), at, type, options);
 	put("mountinfo", text);
 }
 
@@ -155,5 +141,5 @@ int main(void)
 		cmocka_unit_test(test_nothing_to_read),
 	};
 
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+	return cmocka_run_group_tests(tests, make_paths, folder_remove);
 }

@@ -366,12 +366,18 @@ static void test_mode(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_churn_membarrier), TEST(test_churn_fenced),
-		TEST(test_stopped),		 TEST(test_stopped_and_started),
-		TEST(test_killed_reader),	 TEST(test_two_readers),
-		TEST(test_overrun),		 TEST(test_lock_held),
-		TEST(test_killed_program),	 TEST(test_killed_while_read),
-		TEST(test_growing),		 TEST(test_mode),
+		TEST(test_churn_membarrier),
+		TEST(test_churn_fenced),
+		TEST(test_stopped),
+		TEST(test_stopped_and_started),
+		TEST(test_killed_reader),
+		TEST(test_two_readers),
+		TEST(test_overrun),
+		TEST(test_lock_held),
+		TEST(test_killed_program),
+		TEST(test_killed_while_read),
+		TEST(test_growing),
+		TEST(test_mode),
 	};
 
 	return cmocka_run_group_tests(tests, make_paths, folder_remove);

@@ -22,26 +22,7 @@
 #include "symbolizer/elf.h"
 #include "symbolizer/symbolizer.h"
 #include "symbolizer/symtab.h"
-
-static char folder[64];
-
-static const char *in_folder(const char *name)
-{
-	static char path[64][256];       /* used again after a while: more than one test needs */
-	static unsigned int next;
-
-	next = (next + 1) % 64;
-	snprintf(path[next], sizeof(path[next]), "%s/%s", folder, name);
-	return path[next];
-}
-
-static void run(const char *command)
-{
-	char line[2048];
-
-	snprintf(line, sizeof(line), "set -e; cd '%s'; %s", folder, command);
-	assert_int_equal(system(line), 0);
-}
+#include "tests/unit/folder.h"
 
 /*
  * full.so has all symbols, m.so is the same stripped, m.so.debug what was stripped; other.so is
@@ -49,9 +30,7 @@ static void run(const char *command)
  */
 static int set_up(void **state)
 {
-	(void)state;
-	strcpy(folder, "/tmp/heapstory-symbolizer.XXXXXX");
-	if (!mkdtemp(folder))
+	if (folder_make(state))
 		return -1;
 	run("printf 'static __attribute__((noinline)) int hidden(int n) { return n * VALUE; }\\n"
 	    "int shown(int n) { return hidden(n) + 1; }\\n' > m.c;"
@@ -64,15 +43,6 @@ static int set_up(void **state)
 	    "objcopy --strip-all --add-gnu-debuglink=plain.so.debug plain.so plainm.so;"
 	    "mkdir away empty; cp m.so.debug away/saved.debug; mv plain.so.debug away/; rm m.so.debug");
 	return 0;
-}
-
-static int tear_down(void **state)
-{
-	char line[128];
-
-	(void)state;
-	snprintf(line, sizeof(line), "rm -rf '%s'", folder);
-	return system(line);
 }
 
 /* Address of a function by the symbols of a file. */
@@ -453,5 +423,5 @@ int main(void)
 	};
 
 	unsetenv("HEAPSTORY_DEBUG_PATH");
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, folder_remove);
 }

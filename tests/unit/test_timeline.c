@@ -25,30 +25,21 @@
 #include "cli/timeline.h"
 #include "cli/timeline_log.h"
 #include "tests/unit/fake_heap.h"
+#include "tests/unit/folder.h"
 #include "util/error.h"
 
 #define NR_SNAPSHOTS 300u
 #define EVENTS	     40u /* between two snapshots */
 
-static char dir[] = "/tmp/heapstory-timeline.XXXXXX";
-static char timeline_path[sizeof(dir) + 16], file_path[sizeof(dir) + 16];
+static char timeline_path[64], file_path[64];
 
-static int make_dir(void **state)
+static int make_paths(void **state)
 {
-	(void)state;
-	if (!mkdtemp(dir))
-		return -1;
-	snprintf(timeline_path, sizeof(timeline_path), "%s/timeline", dir);
-	snprintf(file_path, sizeof(file_path), "%s/0001.hs", dir);
-	return 0;
-}
+	int ret = folder_make(state);
 
-static int remove_dir(void **state)
-{
-	(void)state;
-	unlink(timeline_path);
-	unlink(file_path);
-	return rmdir(dir);
+	snprintf(timeline_path, sizeof(timeline_path), "%s", in_folder("timeline"));
+	snprintf(file_path, sizeof(file_path), "%s", in_folder("0001.hs"));
+	return ret;
 }
 
 /* Totals of the made-up process as it knows them itself, by its own stacks. */
@@ -242,7 +233,7 @@ static void assert_same_series(const struct series *a, const struct series *b)
 static void test_series(void **state)
 {
 	struct series of_timeline, of_snapshots;
-	const char *folder[] = {dir};
+	const char *target[] = {folder()};
 	struct truth truths[NR_SNAPSHOTS];
 	struct samples samples;
 	struct sample *latest;
@@ -253,7 +244,7 @@ static void test_series(void **state)
 	make_timeline(0, truths);
 	series_init(&of_timeline);
 	series_init(&of_snapshots);
-	if (samples_find(&samples, folder, 1, false, KIND_MALLOC, &err))
+	if (samples_find(&samples, target, 1, false, KIND_MALLOC, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(samples.nr + samples.nr_left_out, NR_SNAPSHOTS);
 	assert_int_equal(samples_series(&samples, &of_timeline, &latest, &err), 0);
@@ -392,5 +383,5 @@ int main(void)
 		cmocka_unit_test(test_series),	    cmocka_unit_test(test_groups),
 	};
 
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+	return cmocka_run_group_tests(tests, make_paths, folder_remove);
 }

@@ -24,28 +24,9 @@
 #include <unistd.h>
 
 #include "symbolizer/symbolizer.h"
+#include "tests/unit/folder.h"
 
 #define NOBODY 65534
-
-static char folder[64];
-
-static const char *in_folder(const char *name)
-{
-	static char path[64][256];
-	static unsigned int next;
-
-	next = (next + 1) % 64;
-	snprintf(path[next], sizeof(path[next]), "%s/%s", folder, name);
-	return path[next];
-}
-
-static void run(const char *command)
-{
-	char line[1024];
-
-	snprintf(line, sizeof(line), "set -e; cd '%s'; %s", folder, command);
-	assert_int_equal(system(line), 0);
-}
 
 static void write_script(const char *name, const char *text)
 {
@@ -59,24 +40,13 @@ static void write_script(const char *name, const char *text)
 
 static int set_up(void **state)
 {
-	(void)state;
-	strcpy(folder, "/tmp/heapstory-traceable.XXXXXX");
-	if (!mkdtemp(folder) || chmod(folder, 0755))
+	if (folder_make(state) || chmod(folder(), 0755))
 		return -1;
 	run("echo 'int main(void) { return 0; }' > m.c; gcc -o dynamic m.c;"
 	    "gcc -no-pie -o nopie m.c; gcc -static -o static m.c; gcc -static-pie -o staticpie m.c;"
 	    "gcc -shared -fPIC -o library.so m.c; chmod 755 library.so; gcc -c -o object.o m.c;"
 	    "chmod 755 object.o; echo text > text; chmod 755 text; : > empty; chmod 755 empty");
 	return 0;
-}
-
-static int tear_down(void **state)
-{
-	char line[128];
-
-	(void)state;
-	snprintf(line, sizeof(line), "rm -rf '%s'", folder);
-	return system(line);
 }
 
 /* What is wrong with the verdict, or NULL. */
@@ -210,7 +180,7 @@ static void test_no_program(void **state)
 {
 	(void)state;
 	expect(in_folder("none"), ELF_TRACE_UNREADABLE, "No such file or directory");
-	expect(folder, ELF_TRACE_UNREADABLE, "it is a directory");
+	expect(folder(), ELF_TRACE_UNREADABLE, "it is a directory");
 	expect("/dev/null", ELF_TRACE_UNREADABLE, "it is no regular file");
 	expect(in_folder("m.c"), ELF_TRACE_UNREADABLE, "Permission denied");
 	expect(in_folder("text"), ELF_TRACE_UNREADABLE, "neither ELF nor a script");
@@ -252,7 +222,7 @@ static bool can_set_ids(void)
 {
 	struct statvfs fs;
 
-	return !getuid() && !statvfs(folder, &fs) && !(fs.f_flag & ST_NOSUID);
+	return !getuid() && !statvfs(folder(), &fs) && !(fs.f_flag & ST_NOSUID);
 }
 
 static void test_set_ids(void **state)
@@ -331,5 +301,5 @@ int main(void)
 		cmocka_unit_test(test_short_detail),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, folder_remove);
 }
