@@ -44,7 +44,7 @@ struct Server {
 fn reply(s: &mut Server, n: u64) {
     let text = vec![n as u8; 1024 + (n % 3072) as usize];
     s.sum += text[(n % 1024) as usize] as u64;
-    std::hint::black_box(&text);
+    marks::opaque(&text);
 }
 
 #[inline(never)]
