@@ -134,8 +134,8 @@ unit: $(unit_bin) $(O)/bench/big_snapshots
 $(O)/unit/%: $(O)/obj/tool/tests/unit/%.o $(O)/libtracer-test.a $(O)/libtool-test.a
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  LINK    $@")
-	$(Q)$(CC) $(CFLAGS) $(san_flags) $(LDFLAGS) -o $@ $< $(O)/libtracer-test.a $(O)/libtool-test.a \
-		$(test_libs)
+	$(Q)$(CC) $(CFLAGS) $(san_flags) $(LDFLAGS) -o $@ $< -Wl,--start-group \
+		$(O)/libtracer-test.a $(O)/libtool-test.a -Wl,--end-group $(test_libs)
 
 # Writes snapshots of any number of blocks.
 $(O)/bench/big_snapshots: $(O)/obj/tool/tests/bench/big_snapshots.o $(O)/libtool-test.a

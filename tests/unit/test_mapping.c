@@ -13,12 +13,11 @@
 #include <cmocka.h>
 
 #include "analysis/snapshot.h"
-#include "store/create.h"
-#include "store/process.h"
 #include "store/writer.h"
+#include "tests/unit/folder.h"
+#include "tests/unit/tracer_fixture.h"
 #include "tracer/index.h"
 #include "tracer/mapping.h"
-#include "tracer/module.h"
 #include "tracer/record.h"
 #include "tracer/sys.h"
 #include "util/error.h"
@@ -27,7 +26,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define BASE	 UINT64_C(0x7e0000000000)
@@ -35,35 +33,12 @@
 #define NR_STEPS 12000
 #define THREADS	 4
 
-static char store_path[64];
 static uint64_t page;
 
-/* A library does not start by itself; this is what lifecycle.c does, on a file of the test. */
 static int set_up(void **state)
 {
-	struct store_options options = { .cap = UINT64_C(1) << 30, .mode = HS_MODE_LIVE };
-	struct process_stat self;
-	struct timespec now;
-
-	(void)state;
 	page = (uint64_t)sysconf(_SC_PAGESIZE);
-	snprintf(store_path, sizeof(store_path), "/tmp/heapstory-mapping.%d.store", (int)getpid());
-	assert_int_equal(store_create(store_path, &options), 0);
-	assert_int_equal(store_attach(store_path), 0);
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	store.header->start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	store.header->pid = (uint32_t)getpid();
-	assert_true(process_stat_read(getpid(), 0, &self));
-	store.header->start_ticks = self.start_ticks;
-	assert_true(process_boot_id(store.header->boot_id));
-	sys_membarrier_register();
-	module_start("/proc/self/exe");
-	unwind_start();
-	assert_int_equal(thread_start(), 0);
-	assert_int_equal(index_start(), 0);
-	__atomic_store_n(&store.header->state, HS_STATE_RECORDING, __ATOMIC_RELEASE);
-	thread_open_gate();
-	return 0;
+	return tracer_set_up(state);
 }
 
 /* Each test begins without mappings, whatever became of the one before. */
@@ -75,12 +50,6 @@ static int clean(void **state)
 	mapping_gone(t, page, UINT64_C(0x7fffffff0000), mapping_clock());
 	tracer_leave(t);
 	return mapping_any();
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	return unlink(store_path);
 }
 
 /* ---- what the hooks do ---- */
@@ -142,7 +111,7 @@ static struct snapshot *look(void)
 	struct hs_error err = { 0 };
 	uint64_t end = 0;
 
-	if (snapshot_open(store_path, &s, &err))
+	if (snapshot_open(tracer_store_path, &s, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(s->coverage.dropped_blocks, 0);
 	assert_int_equal(s->nr_blocks, 0);
@@ -625,5 +594,5 @@ int main(void)
 #endif
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up, folder_remove);
 }

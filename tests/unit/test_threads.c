@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "store/create.h"
 #include "store/writer.h"
+#include "tests/unit/folder.h"
+#include "tests/unit/tracer_fixture.h"
 #include "tracer/index.h"
-#include "tracer/module.h"
 #include "tracer/record.h"
 #include "tracer/stackbounds.h"
 #include "tracer/sys.h"
@@ -26,7 +26,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -37,36 +36,6 @@
 
 #define BIG    (UINT64_C(16) << 20) /* a thread tells the header of that at once */
 #define ROUNDS 20000
-
-static char store_path[64];
-
-static int set_up(void **state)
-{
-	struct store_options options = { .cap = UINT64_C(1) << 30, .mode = HS_MODE_LIVE };
-	struct timespec now;
-
-	(void)state;
-	snprintf(store_path, sizeof(store_path), "/tmp/heapstory-threads.%d.store", (int)getpid());
-	assert_int_equal(store_create(store_path, &options), 0);
-	assert_int_equal(store_attach(store_path), 0);
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	store.header->start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	store.header->pid = (uint32_t)getpid();
-	sys_membarrier_register();
-	module_start("/proc/self/exe");
-	unwind_start();
-	assert_int_equal(thread_start(), 0);
-	assert_int_equal(index_start(), 0);
-	__atomic_store_n(&store.header->state, HS_STATE_RECORDING, __ATOMIC_RELEASE);
-	thread_open_gate();
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	return unlink(store_path);
-}
 
 static void set_mode(enum hs_mode mode)
 {
@@ -130,7 +99,7 @@ static void test_slots_come_back(void **state)
 
 		set_mode(modes[m]);
 		for (int i = 0; i < 100; i++) {
-			assert_int_equal(pthread_create(&thread, NULL, pass, store_path), 0);
+			assert_int_equal(pthread_create(&thread, NULL, pass, tracer_store_path), 0);
 			pthread_join(thread, &failed);
 			assert_null(failed);
 		}
@@ -413,7 +382,7 @@ static void test_busy_for_ever(void **state)
 	uint64_t start;
 
 	(void)state;
-	assert_int_equal(pthread_create(&thread, NULL, make_busy_and_jump, store_path), 0);
+	assert_int_equal(pthread_create(&thread, NULL, make_busy_and_jump, tracer_store_path), 0);
 	pthread_join(thread, &failed);
 	assert_null(failed);
 	start = store_now_ms();
@@ -579,5 +548,5 @@ int main(void)
 		cmocka_unit_test(test_probe_parts_of_pages),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, tracer_set_up, folder_remove);
 }
