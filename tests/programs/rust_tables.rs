@@ -100,7 +100,7 @@ fn main() {
     let mut d = Data::default();
     for (mark, from, to) in marks::opaque(vec![(1, 0, 3), (2, 3, 1000), (3, 1000, 3000)]) {
         rounds(&mut d, from, to);
-        marks::say("OPS", to - from);
+        marks::say("OPS", to);
         marks::mark(mark);
     }
     let left = d.rows.len() + d.list.len() + d.front.len() + d.config.map_or(0, |c| c.len());
