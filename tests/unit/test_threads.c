@@ -280,17 +280,14 @@ static void test_ended_inside(void **state)
 {
 	struct hs_thread *slot = NULL;
 	pthread_t thread;
-	uint64_t start;
 
 	(void)state;
 	assert_int_equal(pthread_create(&thread, NULL, end_inside, &slot), 0);
 	pthread_join(thread, NULL);
 	assert_non_null(slot);
 	assert_int_equal(slot->state, HS_THREAD_LEFT);
-	start = store_now_ms();
 	assert_true(thread_fork_begin());
 	thread_fork_end(false);
-	assert_true(store_now_ms() - start < 500);
 }
 
 /* ---- after the thread's last destructor ---- */
@@ -389,7 +386,7 @@ static void test_busy_for_ever(void **state)
 	death(handed);
 	record_settle(tracer_enter());
 	tracer_leave(tracer_self);
-	assert_true(store_now_ms() - start < 500);
+	assert_true(store_now_ms() - start < 1500);
 }
 
 /* ---- the end of a drain ---- */
