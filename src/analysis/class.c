@@ -202,10 +202,45 @@ static char *plain_function(const char *name, class_demangle demangle)
 	return ret;
 }
 
+/*
+ * Debug information of the lesser kind (rustc -C debuginfo=1) has the arguments of a type at its
+ * functions only: "Vec::push<T,A>" is then "Vec<T,A>::push<T,A>". NULL where it is not of that form.
+ */
+static char *method_of_type(const char *function)
+{
+	const char *arguments = strchr(function, '<'), *name = arguments, *type;
+
+	if (!arguments || function[strlen(function) - 1] != '>')
+		return NULL;
+	while (name > function && is_path(name[-1]) && name[-1] != ':')
+		name--;
+	if (name == arguments || name - function < 3 || strncmp(name - 2, "::", 2))
+		return NULL;
+	for (type = name - 2; type > function && is_path(type[-1]) && type[-1] != ':';)
+		type--;
+	if (!isupper((unsigned char)*type))
+		return NULL;
+	return xasprintf("%.*s%s%s", (int)(name - 2 - function), function, arguments, name - 2);
+}
+
+/* The same of a name from the debug information. */
+static bool ask_scope(const char *scope, struct finding *f)
+{
+	char *method;
+	bool fits;
+
+	if (ask_function(scope, false, f))
+		return true;
+	method = method_of_type(scope);
+	fits = method && ask_function(method, false, f);
+	free(method);
+	return fits;
+}
+
 static void ask_frame(const struct frame *frame, class_demangle demangle, struct finding *f)
 {
 	char *scope = plain_function(frame->scope, NULL), *function = NULL;
-	bool fits = scope && ask_function(scope, false, f);
+	bool fits = scope && ask_scope(scope, f);
 
 	if (!fits) {
 		function = plain_function(frame->function, demangle);

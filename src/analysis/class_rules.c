@@ -98,6 +98,8 @@ const struct class_rule class_function_rules[] = {
 	{"alloc::vec::from_elem<$1,*>", "Vec<$1>", "?", NULL},
 	{"alloc::slice::hack::to_vec<$1,*>", "Vec<$1>", "?", NULL},
 	{"alloc::vec::spec_from_iter_nested::{*}::from_iter<$1,*>", "Vec<$1>", "?", NULL},
+	{"core::iter::traits::iterator::Iterator::partition<*,alloc::vec::Vec<$1,*>,*>", "Vec<$1>",
+	 "?", NULL},
 	{"alloc::collections::vec_deque::VecDeque<$1,*>::*", "VecDeque<$1>", "?", NULL},
 	{"alloc::collections::vec_deque::VecDeque<$1,*>::*", "VecDeque<$1>", "Vec<$1>", NULL},
 	{"alloc::collections::binary_heap::BinaryHeap<$1,*>::*", "BinaryHeap<$1>", "Vec<$1>", NULL},

@@ -323,6 +323,12 @@ static void test_rust(void **state)
 		     "Arc<app::A>", NULL);
 	expect_class(FRAMES("|alloc::boxed::box_new_uninit", "|alloc::boxed::{impl#0}::new<app::A>"),
 		     "Box<app::A>", "app::A");
+	/* with rustc's debuginfo=1 */
+	expect_class(FRAMES("|alloc::raw_vec::RawVecInner::with_capacity_in<alloc::alloc::Global>",
+			    "|alloc::raw_vec::RawVec::with_capacity_in<f32, alloc::alloc::Global>",
+			    "|alloc::vec::Vec::with_capacity_in<f32, alloc::alloc::Global>",
+			    "|alloc::vec::from_elem<alloc::vec::Vec<f32, alloc::alloc::Global> >"),
+		     "Vec<f32>", NULL);
 	expect_class(FRAMES("alloc::sync::Arc<[T]>::allocate_for_slice::{{closure}}",
 			    "|alloc::sync::Arc<[u8], alloc::alloc::Global>::allocate_for_slice<u8>",
 			    "<alloc::sync::Arc<str> as core::convert::From<&str>>::from"),
