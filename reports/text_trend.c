@@ -139,13 +139,14 @@ static char *all_that_grows(const json_t *totals)
 {
 	double slope = real_of(totals, "slope_bytes_per_hour");
 	bool foreseen = json_is_object(json_object_get(totals, "forecast"));
+	double at_s = foreseen ? real_of(totals, "forecast.at_s") : 0;
 	char rate[REPORT_TEXT_LEN], limit[REPORT_TEXT_LEN], when[REPORT_TEXT_LEN];
 	struct buffer b = {NULL, 0, 0};
 
 	if (slope > 0)
 		buffer_addf(&b, "What grows gains %s an hour%s", text_bytes((uint64_t)slope, rate),
 			    foreseen ? ": " : ".");
-	if (slope > 0 && foreseen && real_of(totals, "forecast.at_s") <= last_of(totals, "at_s"))
+	if (slope > 0 && foreseen && at_s <= last_of(totals, "at_s"))
 		buffer_addf(&b, "the program is already above %s (%s).",
 			    text_bytes(bytes_of(totals, "forecast.limit_bytes"), limit),
 			    json_string_value(json_object_get(totals, "limit_of")));
@@ -153,9 +154,7 @@ static char *all_that_grows(const json_t *totals)
 		buffer_addf(&b, "%s (%s) will be reached in %s.",
 			    text_bytes(bytes_of(totals, "forecast.limit_bytes"), limit),
 			    json_string_value(json_object_get(totals, "limit_of")),
-			    text_duration(real_of(totals, "forecast.at_s") - last_of(totals, "at_"
-											     "s"),
-					  when));
+			    text_duration(at_s - last_of(totals, "at_s"), when));
 	return buffer_detach(&b);
 }
 

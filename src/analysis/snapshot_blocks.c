@@ -188,9 +188,8 @@ static void add_steps(struct take *t, const struct parsed *p, struct snap_lineag
 			continue;
 		if (step.stack >= t->maps->nr_stacks) {
 			snap_finding(t->findings, HS_ARRAY_LINEAGES,
-				     "step %" PRIu64 " of the block at 0x%" PRIx64 " has stack %u, "
-										   "expected less "
-										   "than %" PRIu64,
+				     "step %" PRIu64 " of the block at 0x%" PRIx64
+				     " has stack %u, expected less than %" PRIu64,
 				     nth, p->block.address, step.stack, t->maps->nr_stacks);
 			continue;
 		}
@@ -312,8 +311,8 @@ static void clear_pending(struct take *t)
 			continue;
 		if (nr >= records->count) {
 			snap_finding(t->findings, HS_ARRAY_THREADS,
-				     "slot %" PRIu64 " has record %u pending, expected less than "
-						     "%" PRIu64,
+				     "slot %" PRIu64
+				     " has record %u pending, expected less than %" PRIu64,
 				     i / HS_NR_PENDING, nr, records->count);
 			continue;
 		}
@@ -347,8 +346,8 @@ static uint64_t find_in_flight(struct take *t, struct hs_record **ret)
 			continue;
 		if (slot->inflight_nr >= records->count) {
 			snap_finding(t->findings, HS_ARRAY_THREADS,
-				     "slot %" PRIu64 " has record %u in flight, expected less than "
-						     "%" PRIu64,
+				     "slot %" PRIu64
+				     " has record %u in flight, expected less than %" PRIu64,
 				     i, slot->inflight_nr, records->count);
 			continue;
 		}

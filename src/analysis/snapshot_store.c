@@ -206,8 +206,8 @@ static int take_modules(struct build *b)
 		if (from[i].nr_segments > HS_NR_SEGMENTS ||
 		    from[i].build_id_len > HS_BUILD_ID_LEN || from[i].start > from[i].end) {
 			snprintf(text, sizeof(text),
-				 "module %" PRIu64 " has %u segments, a build id of %u bytes, lies "
-						   "at 0x%" PRIx64,
+				 "module %" PRIu64
+				 " has %u segments, a build id of %u bytes, lies at 0x%" PRIx64,
 				 i, from[i].nr_segments, from[i].build_id_len, from[i].start);
 			return damaged(b, HS_ARRAY_MODULES, text);
 		}
@@ -298,8 +298,8 @@ static int take_nodes(struct build *b)
 			continue;
 		if (from[i].parent >= i || module >= s->nr_modules) {
 			snprintf(text, sizeof(text),
-				 "node %" PRIu64 " has parent %u, expected a smaller number, and "
-						 "module %u, expected less than %zu",
+				 "node %" PRIu64 " has parent %u, expected a smaller number, "
+				 "and module %u, expected less than %zu",
 				 i, from[i].parent, module, s->nr_modules);
 			ret = damaged(b, HS_ARRAY_NODES, text);
 			break;
@@ -362,8 +362,8 @@ static void add_cell(struct build *b, unsigned int array, uint64_t nr, const str
 
 	if (cell->epoch > b->image->header.peak_epoch)
 		snap_finding(b->findings, array,
-			     "stack %" PRIu64 " has epoch %" PRIu64 ", expected %" PRIu64 " at "
-											  "most",
+			     "stack %" PRIu64 " has epoch %" PRIu64 ", expected %" PRIu64
+			     " at most",
 			     nr, cell->epoch, b->image->header.peak_epoch);
 	/* Unsigned, as numbers of a damaged store may overflow. */
 	b->cell_count[stack] =
@@ -397,8 +397,8 @@ static void take_cells(struct build *b)
 					 peak_bytes);
 			else if (cells[i].born_count || cells[i].live_count || cells[i].live_bytes)
 				snap_finding(b->findings, HS_ARRAY_CELLS + shard,
-					     "totals of stack %" PRIu64 ", expected less than "
-									"%" PRIu64,
+					     "totals of stack %" PRIu64
+					     ", expected less than %" PRIu64,
 					     i, b->maps.nr_stacks);
 		}
 	}

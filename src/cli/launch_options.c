@@ -165,6 +165,7 @@ static bool parse_switch(struct launch_options *o, const char *word)
 /* What makes no sense without a supervisor, or without a program of ours. */
 static int refuse_for_env(const struct launch_options *o, struct hs_error *err)
 {
+	bool takes_snapshots = o->every_ns || o->growth_bytes || o->keep_given;
 	const char *name = o->every_ns	       ? "--every"
 			   : o->growth_bytes   ? "--on-growth"
 			   : o->keep_given     ? "--keep"
@@ -175,11 +176,12 @@ static int refuse_for_env(const struct launch_options *o, struct hs_error *err)
 
 	if (!name)
 		return 0;
-	return hs_error_set(err, HS_E_USAGE, "'%s' needs 'run'%s", name,
-			    o->every_ns || o->growth_bytes || o->keep_given ? " or 'supervise': "
-									      "under 'env' nobody "
-									      "takes snapshots"
-									    : "");
+	if (takes_snapshots)
+		return hs_error_set(err, HS_E_USAGE,
+				    "'%s' needs 'run' or 'supervise': under 'env' nobody takes "
+				    "snapshots",
+				    name);
+	return hs_error_set(err, HS_E_USAGE, "'%s' needs 'run'", name);
 }
 
 int launch_options_parse(struct launch_options *options, enum launch_command command, int argc,

@@ -115,11 +115,13 @@ void source_note_classes(struct source *source, json_t *coverage)
 		cplusplus = cplusplus || !strncmp(name, "libstdc++", 9) ||
 			    !strncmp(name, "libc++", 6);
 	}
-	if (!s->class_words && cplusplus)
+	if (!s->class_words && cplusplus) {
+		bool now = s->source == SNAPSHOT_LIVE_STORE;
+
 		rows_add_note(coverage,
 			      "classes from stacks only: the objects could not be looked at%s",
-			      s->source == SNAPSHOT_LIVE_STORE ? "" :
-								 " when the snapshot was made");
+			      now ? "" : " when the snapshot was made");
+	}
 }
 
 json_t *source_coverage(struct source *source, bool names)

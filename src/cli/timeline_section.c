@@ -239,10 +239,9 @@ void timeline_section_end(struct timeline_section *s, const struct timeline_mome
 	buffer_add_string(b, "{\"snapshot\":");
 	add_json_string(b, m->name);
 	buffer_addf(b,
-		    ",\"s\":%" PRIu64 ".%03u,\"wall\":\"%s\",\"count\":%" PRIu64 ",\"bytes\":"
-		    "%" PRIu64 ",\"born_count\":%" PRIu64 ",\"born_bytes\":%" PRIu64 ",\"peak_"
-										     "bytes\":"
-		    "%" PRIu64,
+		    ",\"s\":%" PRIu64 ".%03u,\"wall\":\"%s\""
+		    ",\"count\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"born_count\":%" PRIu64
+		    ",\"born_bytes\":%" PRIu64 ",\"peak_bytes\":%" PRIu64,
 		    m->at_ms / 1000, (unsigned int)(m->at_ms % 1000), m->wall, m->totals.count,
 		    m->totals.bytes, m->totals.born_count, m->totals.born_bytes, m->peak_bytes);
 	buffer_addf(b, ",\"modules\":[%s]", buffer_string(&line.modules));

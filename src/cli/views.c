@@ -88,7 +88,8 @@ void view_suspects(struct report *r, const json_t *suspects)
 	json_array_foreach(suspects, i, row)
 	{
 		const json_t *stack = json_object_get(row, "stack");
-		char bytes[UNITS_LEN], *chain;
+		json_int_t bytes = json_integer_value(json_object_get(row, "bytes"));
+		char size[UNITS_LEN], *chain;
 
 		if (i >= SHOWN_SUSPECTS)
 			break;
@@ -97,9 +98,7 @@ void view_suspects(struct report *r, const json_t *suspects)
 				: xstrdup(json_string_value(json_object_get(row, "key")));
 		fprintf(out, "%4.0f %%  %7s  %8" JSON_INTEGER_FORMAT "  %s\n",
 			100 * json_number_value(json_object_get(row, "age_spread")),
-			units_format_size((uint64_t)json_integer_value(json_object_get(row, "byte"
-											    "s")),
-					  bytes),
+			units_format_size((uint64_t)bytes, size),
 			json_integer_value(json_object_get(row, "count")), chain);
 		free(chain);
 	}

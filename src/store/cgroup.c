@@ -102,8 +102,9 @@ static bool find_mount(const char *mountinfo, bool v2, char ret_mount[PATH_MAX],
 		if (!tail || sscanf(line, "%*s %*s %*s %4095s %4095s", root, mount) != 2 ||
 		    sscanf(tail, " - %63s %*s %1023s", type, options) != 2)
 			continue;
-		if (strcmp(type, v2 ? "cgroup2" : "cgroup") || (!v2 && !has_word(options, "memor"
-											  "y")))
+		if (strcmp(type, v2 ? "cgroup2" : "cgroup"))
+			continue;
+		if (!v2 && !has_word(options, "memory"))
 			continue;
 		strcpy(ret_mount, mount);
 		strcpy(ret_root, root);

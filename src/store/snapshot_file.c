@@ -286,9 +286,8 @@ int snapshot_file_damaged(const struct snapshot_file *file, const struct hs_chun
 			  struct hs_error *err)
 {
 	return hs_error_set(err, HS_E_FORMAT,
-			    "'%s' is damaged: chunk '%.4s' at %" PRIu64 ": %s %" PRIx64 ", "
-											"expected "
-											"%" PRIx64,
+			    "'%s' is damaged: chunk '%.4s' at %" PRIu64 ": %s %" PRIx64
+			    ", expected %" PRIx64,
 			    file->path, (const char *)chunk->id, chunk->offset, problem, found,
 			    expected);
 }

@@ -299,8 +299,8 @@ static void test_cut(void **state)
 			assert_true(table.nr_sequences <= 3);
 			assert_int_equal(table.nr_sequences == 3, cut == len);
 			if (table.nr_sequences)
-				assert_line(&table, 0x1000, version < 5 ? "/unit/zero.c" :
-									  "/unit/two/one.c", 2);
+				assert_line(&table, 0x1000,
+					    version < 5 ? "/unit/zero.c" : "/unit/two/one.c", 2);
 			release(&part, &table);
 		}
 		buffer_clear(&m.b);
