@@ -40,8 +40,18 @@ void snap_finding(struct snap_findings *findings, unsigned int array, const char
 	va_end(args);
 }
 
-static int damaged(struct build *b, unsigned int array, const char *text)
+static int damaged(struct build *b, unsigned int array, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* A store that cannot be right: says what is wrong with an array of it. -HS_E_FORMAT. */
+static int damaged(struct build *b, unsigned int array, const char *format, ...)
 {
+	char text[SNAP_PROBLEM_LEN];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
 	snap_finding(b->findings, array, "%s", text);
 	return hs_error_set(b->err, HS_E_FORMAT, "'%s' is damaged: %s", b->image->path, text);
 }
@@ -189,51 +199,53 @@ static void take_messages(struct build *b)
 
 /* ---- modules and threads ----------------------------------------------------------------- */
 
+/* Module i of the store; its path is not taken yet. */
+static int take_module(struct build *b, uint64_t i, const struct hs_module *from,
+		       struct snap_module *m)
+{
+	if (from->nr_segments > HS_NR_SEGMENTS || from->build_id_len > HS_BUILD_ID_LEN ||
+	    from->start > from->end)
+		return damaged(b, HS_ARRAY_MODULES,
+			       "module %" PRIu64
+			       " has %u segments, a build id of %u bytes, lies at 0x%" PRIx64,
+			       i, from->nr_segments, from->build_id_len, from->start);
+	*m = (struct snap_module){
+		.build_id_len = from->build_id_len,
+		.load_bias = from->load_bias,
+		.start = from->start,
+		.end = from->end,
+		.flags = from->flags,
+		.loaded_ms = ticks_ms(from->loaded),
+		.unloaded_ms = ticks_ms(from->unloaded),
+		.dev = from->dev,
+		.inode = from->inode,
+		.nr_segments = from->nr_segments,
+	};
+	memcpy(m->build_id, from->build_id, m->build_id_len);
+	memcpy(m->segments, from->segments, m->nr_segments * sizeof(m->segments[0]));
+	for (uint32_t k = 0; k < m->nr_segments; k++) {
+		if (m->segments[k].start > m->segments[k].end)
+			return damaged(b, HS_ARRAY_MODULES,
+				       "module %" PRIu64 ": segment %u begins after its end", i, k);
+	}
+	return 0;
+}
+
 static int take_modules(struct build *b)
 {
 	const struct store_array *a = array_of(b, HS_ARRAY_MODULES);
 	const struct hs_module *from = a->data;
 	struct snapshot *s = b->s;
-	char text[SNAP_PROBLEM_LEN];
 
 	s->modules = xcalloc(a->count ? a->count : 1, sizeof(*s->modules));
 	s->modules[0].path = xstrdup("");
 	s->nr_modules = 1;
 	for (uint64_t i = 1; i < a->count; i++) {
-		struct snap_module *m = &s->modules[i];
-		int ret;
+		int ret = take_module(b, i, &from[i], &s->modules[i]);
 
-		if (from[i].nr_segments > HS_NR_SEGMENTS ||
-		    from[i].build_id_len > HS_BUILD_ID_LEN || from[i].start > from[i].end) {
-			snprintf(text, sizeof(text),
-				 "module %" PRIu64
-				 " has %u segments, a build id of %u bytes, lies at 0x%" PRIx64,
-				 i, from[i].nr_segments, from[i].build_id_len, from[i].start);
-			return damaged(b, HS_ARRAY_MODULES, text);
-		}
-		*m = (struct snap_module){
-			.build_id_len = from[i].build_id_len,
-			.load_bias = from[i].load_bias,
-			.start = from[i].start,
-			.end = from[i].end,
-			.flags = from[i].flags,
-			.loaded_ms = ticks_ms(from[i].loaded),
-			.unloaded_ms = ticks_ms(from[i].unloaded),
-			.dev = from[i].dev,
-			.inode = from[i].inode,
-			.nr_segments = from[i].nr_segments,
-		};
-		memcpy(m->build_id, from[i].build_id, m->build_id_len);
-		memcpy(m->segments, from[i].segments, m->nr_segments * sizeof(m->segments[0]));
-		for (uint32_t j = 0; j < m->nr_segments; j++) {
-			if (m->segments[j].start > m->segments[j].end) {
-				snprintf(text, sizeof(text),
-					 "module %" PRIu64 ": segment %u begins after its end", i,
-					 j);
-				return damaged(b, HS_ARRAY_MODULES, text);
-			}
-		}
-		ret = store_image_string(b->image, from[i].path_off, &m->path, b->err);
+		if (ret)
+			return ret;
+		ret = store_image_string(b->image, from[i].path_off, &s->modules[i].path, b->err);
 		if (ret) {
 			snap_finding(b->findings, HS_ARRAY_MODULES,
 				     "module %" PRIu64 ": no path at %" PRIu64, i,
@@ -281,7 +293,6 @@ static int take_nodes(struct build *b)
 	const struct hs_node *from = a->data;
 	struct snapshot *s = b->s;
 	struct node_table table;
-	char text[SNAP_PROBLEM_LEN];
 	int ret = 0;
 
 	if (a->count > UINT32_MAX)
@@ -297,11 +308,10 @@ static int take_nodes(struct build *b)
 		if (!from[i].pc && !from[i].parent)
 			continue;
 		if (from[i].parent >= i || module >= s->nr_modules) {
-			snprintf(text, sizeof(text),
-				 "node %" PRIu64 " has parent %u, expected a smaller number, "
-				 "and module %u, expected less than %zu",
-				 i, from[i].parent, module, s->nr_modules);
-			ret = damaged(b, HS_ARRAY_NODES, text);
+			ret = damaged(b, HS_ARRAY_NODES,
+				      "node %" PRIu64 " has parent %u, expected a smaller number, "
+				      "and module %u, expected less than %zu",
+				      i, from[i].parent, module, s->nr_modules);
 			break;
 		}
 		s->nodes[nr] = (struct snap_node){
@@ -325,7 +335,6 @@ static int take_stacks(struct build *b)
 	const struct hs_stack *from = a->data;
 	struct snapshot *s = b->s;
 	uint32_t *by_node = xcalloc(s->nr_nodes, sizeof(*by_node));
-	char text[SNAP_PROBLEM_LEN];
 	int ret = 0;
 
 	s->stacks = xcalloc(a->count ? a->count : 1, sizeof(*s->stacks));
@@ -336,10 +345,9 @@ static int take_stacks(struct build *b)
 		uint32_t node;
 
 		if (from[i].node >= array_of(b, HS_ARRAY_NODES)->count) {
-			snprintf(text, sizeof(text),
-				 "stack %" PRIu64 " has node %u, expected less than %" PRIu64, i,
-				 from[i].node, array_of(b, HS_ARRAY_NODES)->count);
-			ret = damaged(b, HS_ARRAY_STACKS, text);
+			ret = damaged(b, HS_ARRAY_STACKS,
+				      "stack %" PRIu64 " has node %u, expected less than %" PRIu64,
+				      i, from[i].node, array_of(b, HS_ARRAY_NODES)->count);
 			break;
 		}
 		node = b->node_map[from[i].node];

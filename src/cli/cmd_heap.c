@@ -203,6 +203,48 @@ static int by_size(const void *a, const void *b, void *context)
 	return (m > n) - (m < n);
 }
 
+/* The blocks that are asked for, by their numbers in the snapshot. */
+struct chosen_blocks {
+	size_t *nrs;
+	size_t nr, alloc;
+	uint64_t bytes;
+	char *nothing; /* what to say if there are none */
+};
+
+static void choose_blocks(struct chosen_blocks *ret, struct source *src,
+			  const struct read_options *o, const struct pattern *pattern,
+			  const char *text)
+{
+	const struct snapshot *s = src->snapshot;
+	struct block_order order = {s->blocks};
+	struct pattern_verdicts verdicts = {NULL};
+	struct filter_side side;
+	bool any = false;
+
+	*ret = (struct chosen_blocks){.nrs = NULL};
+	filter_side_init(&side, &o->filter, src->names, s->taken_ms);
+	for (size_t i = 0; i < s->nr_blocks; i++) {
+		if (!pattern_matches(pattern, &verdicts, src->names, &s->blocks[i]))
+			continue;
+		any = true;
+		if (!filter_passes(&side, &s->blocks[i]))
+			continue;
+		ret->nrs = xgrow(ret->nrs, &ret->alloc, ret->nr + 1, sizeof(*ret->nrs));
+		ret->nrs[ret->nr++] = i;
+		ret->bytes += s->blocks[i].size;
+	}
+	filter_side_release(&side);
+	pattern_verdicts_release(&verdicts);
+	if (!any)
+		ret->nothing = nothing_matches(src->names, pattern, text);
+	if (!any && o->json)
+		say("%s", ret->nothing);
+	if (any && !ret->nr)
+		ret->nothing = nothing_passes(o, &src->names, 1);
+	if (o->sort == SORT_BYTES && ret->nr)
+		qsort_r(ret->nrs, ret->nr, sizeof(*ret->nrs), by_size, &order);
+}
+
 static int print_blocks(struct source *src, struct read_options *o, const char *text)
 {
 	static const struct report_column columns[] = {
@@ -216,55 +258,31 @@ static int print_blocks(struct source *src, struct read_options *o, const char *
 	};
 	const struct snapshot *s = src->snapshot;
 	struct report_style style = style_for(o);
-	struct block_order order = {s->blocks};
-	size_t *found, nr = 0, nr_alloc = 0, nr_shown;
-	struct pattern_verdicts verdicts = {NULL};
-	struct filter_side side;
+	struct chosen_blocks chosen;
 	struct pattern pattern;
-	json_t *coverage;
 	struct report report;
-	uint64_t bytes = 0;
+	json_t *coverage;
 	struct hs_error err = {0};
-	char *nothing = NULL;
-	bool any = false;
+	size_t nr_shown;
 
 	if (pattern_parse(text, &pattern, &err))
 		return say_error(&err);
-	found = xmalloc(1);
-	filter_side_init(&side, &o->filter, src->names, s->taken_ms);
-	for (size_t i = 0; i < s->nr_blocks; i++) {
-		if (!pattern_matches(&pattern, &verdicts, src->names, &s->blocks[i]))
-			continue;
-		any = true;
-		if (!filter_passes(&side, &s->blocks[i]))
-			continue;
-		found = xgrow(found, &nr_alloc, nr + 1, sizeof(*found));
-		found[nr++] = i;
-		bytes += s->blocks[i].size;
-	}
-	filter_side_release(&side);
-	pattern_verdicts_release(&verdicts);
-	if (!any)
-		view.empty = nothing = nothing_matches(src->names, &pattern, text);
+	choose_blocks(&chosen, src, o, &pattern, text);
 	pattern_release(&pattern);
-	if (!any && style.json)
-		say("%s", nothing);
-	if (any && !nr)
-		view.empty = nothing = nothing_passes(o, &src->names, 1);
-	if (o->sort == SORT_BYTES)
-		qsort_r(found, nr, sizeof(*found), by_size, &order);
+	view.empty = chosen.nothing;
 	progress_stop();
 	coverage = source_coverage(src, true);
 	source_note_classes(src, coverage);
 	report_begin(&report, &style, "heap", &view, rows_target(s), coverage,
-		     json_pack("{s:I,s:I}", "count", (json_int_t)nr, "bytes", (json_int_t)bytes));
+		     json_pack("{s:I,s:I}", "count", (json_int_t)chosen.nr, "bytes",
+			       (json_int_t)chosen.bytes));
 	report_suspects(&report, json_null());
-	nr_shown = nr < o->nr_rows ? nr : o->nr_rows;
+	nr_shown = chosen.nr < o->nr_rows ? chosen.nr : o->nr_rows;
 	for (size_t i = 0; i < nr_shown; i++)
-		report_row(&report, rows_block(src->names, &s->blocks[found[i]]));
-	report_end(&report, nr - nr_shown);
-	free(found);
-	free(nothing);
+		report_row(&report, rows_block(src->names, &s->blocks[chosen.nrs[i]]));
+	report_end(&report, chosen.nr - nr_shown);
+	free(chosen.nrs);
+	free(chosen.nothing);
 	return EXIT_DONE;
 }
 

@@ -36,10 +36,38 @@ static char *folder_of(const char *path)
 	return xstrndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
-/* A name beside path that nobody uses, for link() or rename(). */
-static char *name_beside(const char *path, unsigned int try)
+/* Finds t->temp, a name beside the file at which make(t) can make one. 0, or -1 and errno. */
+static int make_beside(struct tempfile *t, int (*make)(struct tempfile *t))
 {
-	return xasprintf("%s.%d.%u.tmp", path, (int)getpid(), try);
+	for (unsigned int try = 0; try < 100; try++) {
+		t->temp = xasprintf("%s.%d.%u.tmp", t->path, (int)getpid(), try);
+		if (!make(t))
+			return 0;
+		free(t->temp);
+		t->temp = NULL;
+		if (errno != EEXIST)
+			return -1;
+	}
+	return -1;
+}
+
+static int create_temp(struct tempfile *t)
+{
+	t->fd = open(t->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return t->fd < 0 ? -1 : 0;
+}
+
+static int link_to(const struct tempfile *t, const char *name)
+{
+	char fd_path[64];
+
+	snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", t->fd);
+	return linkat(AT_FDCWD, fd_path, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+}
+
+static int link_temp(struct tempfile *t)
+{
+	return link_to(t, t->temp);
 }
 
 static int open_aside(struct tempfile *t)
@@ -52,17 +80,7 @@ static int open_aside(struct tempfile *t)
 		return 0;
 	if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
 		return -1;
-	for (unsigned int try = 0; try < 100; try++) {
-		t->temp = name_beside(t->path, try);
-		t->fd = open(t->temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (t->fd >= 0)
-			return 0;
-		free(t->temp);
-		t->temp = NULL;
-		if (errno != EEXIST)
-			return -1;
-	}
-	return -1;
+	return make_beside(t, create_temp);
 }
 
 int tempfile_open(struct tempfile *t, const char *path, struct hs_error *err)
@@ -83,11 +101,10 @@ int tempfile_open(struct tempfile *t, const char *path, struct hs_error *err)
 		t->direct = true;
 	}
 	if (t->direct) {
-		if (S_ISDIR(st.st_mode)) {
+		if (S_ISDIR(st.st_mode))
 			errno = EISDIR;
-		} else {
+		else
 			t->fd = open(path, O_WRONLY | O_CLOEXEC);
-		}
 	} else if (open_aside(t)) {
 		t->fd = -1;
 	}
@@ -121,23 +138,9 @@ int tempfile_write(struct tempfile *t, const void *bytes, size_t len, struct hs_
 /* Gives a file without a name one: its own if that is free, else one aside. 0 or -1. */
 static int link_aside(struct tempfile *t)
 {
-	char fd_path[64];
-
-	snprintf(fd_path, sizeof(fd_path), "/proc/self/fd/%d", t->fd);
-	if (!linkat(AT_FDCWD, fd_path, AT_FDCWD, t->path, AT_SYMLINK_FOLLOW))
+	if (!link_to(t, t->path))
 		return 0;
-	if (errno != EEXIST)
-		return -1;
-	for (unsigned int try = 0; try < 100; try++) {
-		t->temp = name_beside(t->path, try);
-		if (!linkat(AT_FDCWD, fd_path, AT_FDCWD, t->temp, AT_SYMLINK_FOLLOW))
-			return 0;
-		free(t->temp);
-		t->temp = NULL;
-		if (errno != EEXIST)
-			return -1;
-	}
-	return -1;
+	return errno == EEXIST ? make_beside(t, link_temp) : -1;
 }
 
 int tempfile_commit(struct tempfile *t, struct hs_error *err)
