@@ -85,8 +85,8 @@ static void note_completeness(json_t *o, const struct snapshot *s)
 		rows_add_note(o, "recording stopped at +%.1f s: %s", rows_seconds(s, c->stopped_ms),
 			      reasons[c->stop_reason <= HS_STOP_FAULT ? c->stop_reason : 0]);
 	if (s->state == HS_STATE_EXECED)
-		rows_add_note(o, "the process went on as another program, which has another store if it "
-				 "could be traced");
+		rows_add_note(o, "the process went on as another program, which has another store "
+				 "if it could be traced");
 	if (c->mode == HS_MODE_OFF)
 		rows_add_note(o, "recording is off");
 	if (c->mode == HS_MODE_DRAIN)

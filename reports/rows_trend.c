@@ -144,7 +144,7 @@ static json_t *name_of(const struct trend *t, const struct trend_row *row, struc
 	return name;
 }
 
-/* How many of the groups that are not shown are of a kind, and the name and bytes of the largest. */
+/* How many of the groups not shown are of a kind, and the name and bytes of the largest. */
 static json_t *rest_value(const struct trend *t, struct names *names,
 			  bool (*is)(const struct trend_row *row))
 {

@@ -91,7 +91,8 @@ static char *cell_text(const struct report *r, const struct report_column *c, co
 		return chain_cell(r, row, value, width);
 	if (c->unit == UNIT_CLASS && json_array_size(value))
 		return class_cell(r, row, value, width);
-	if (c->unit == UNIT_CHAIN || c->unit == UNIT_CLASS) /* a group that is not of stacks, or without one: its key */
+	/* a group that is not of stacks, or without one: its key */
+	if (c->unit == UNIT_CHAIN || c->unit == UNIT_CLASS)
 		return text_elided(json_string_value(json_object_get(row, "key")), width);
 	if (!value || json_is_null(value))
 		return xstrdup("");

@@ -143,7 +143,8 @@ static void print_growers(struct report *r, const json_t *lineage, int indent)
 			buffer_addf(&b, "all %zu steps%s came through %s", kept,
 				    some ? " kept" : "", name);
 		else
-			buffer_addf(&b, "%" JSON_INTEGER_FORMAT " of the %zu steps%s came through %s",
+			buffer_addf(&b,
+				    "%" JSON_INTEGER_FORMAT " of the %zu steps%s came through %s",
 				    count, kept, some ? " kept" : "", name);
 		free(name);
 	}

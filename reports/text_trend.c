@@ -83,7 +83,8 @@ static void print_survivors(struct report *r, const json_t *row)
 		age = json_array_get(list, i);
 		share = all > 0 ? 100 * real_of(age, "bytes") / all : 0;
 		if (share >= 10)
-			buffer_addf(&b, "%s%.0f %% %s old", b.len ? ", " : "its live bytes: ", share,
+			buffer_addf(&b, "%s%.0f %% %s old",
+				    b.len ? ", " : "its live bytes: ", share,
 				    json_string_value(json_object_get(age, "age")));
 	}
 	if (b.len)

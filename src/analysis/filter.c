@@ -21,8 +21,8 @@ enum verdict {
 
 bool filter_is_empty(const struct filter *f)
 {
-	return !f->zone && !f->module && !f->has_function && !f->has_class && !f->thread && !f->min_size &&
-	       !f->has_older && !f->has_younger;
+	return !f->zone && !f->module && !f->has_function && !f->has_class && !f->thread &&
+	       !f->min_size && !f->has_older && !f->has_younger;
 }
 
 void filter_side_init(struct filter_side *side, const struct filter *filter, struct names *names,
@@ -82,6 +82,7 @@ static bool thread_passes(const struct filter *f, const struct snap_thread *thre
 bool filter_passes(struct filter_side *side, const struct snap_block *b)
 {
 	const struct filter *f = side->filter;
+	const struct snapshot *s = names_snapshot(side->names);
 	uint64_t age_ms = side->now_ms > b->birth_ms ? side->now_ms - b->birth_ms : 0;
 	uint8_t *known;
 
@@ -91,8 +92,7 @@ bool filter_passes(struct filter_side *side, const struct snap_block *b)
 	if (f->thread) {
 		known = &side->threads[b->thread];
 		if (!*known)
-			*known = b->thread && thread_passes(f, &names_snapshot(side->names)
-									->threads[b->thread])
+			*known = b->thread && thread_passes(f, &s->threads[b->thread])
 					 ? VERDICT_YES
 					 : VERDICT_NO;
 		if (*known == VERDICT_NO)

@@ -372,6 +372,7 @@ static uint32_t split_by_size(struct grouping *g, uint32_t base, uint64_t size)
 	struct sized_identity *i;
 	const struct group *from = &g->bases[base];
 	bool sizes_alone = g->options.by == GROUP_SIZE;
+	bool with_zone = from->zone && (!sizes_alone || g->options.split_zones);
 	char *key;
 
 	memset(&what, 0, sizeof(what)); /* its padding is compared as well */
@@ -388,8 +389,7 @@ static uint32_t split_by_size(struct grouping *g, uint32_t base, uint64_t size)
 	g->groups = xgrow(g->groups, &g->alloc_groups, g->nr_groups + 1, sizeof(*g->groups));
 	g->groups[g->nr_groups] = (struct group){
 		.key = key,
-		.zone = from->zone && (!sizes_alone || g->options.split_zones) ? xstrdup(from->zone)
-									       : NULL,
+		.zone = with_zone ? xstrdup(from->zone) : NULL,
 		.is_class = from->is_class,
 		.has_size = true,
 		.size = size,

@@ -20,7 +20,10 @@ void nearest_release(struct nearest *nearest);
 /* Puts a name among them if it is as near to the wanted one as they are; each text once. */
 void nearest_add(struct nearest *nearest, const char *wanted, const char *name);
 
-/* "the nearest zones are 'a', 'b'", "the nearest zone is 'a'"; what: "zone". NULL: none. Caller frees. */
+/*
+ * "the nearest zones are 'a', 'b'", "the nearest zone is 'a'"; what: "zone". NULL: none. Caller
+ * frees.
+ */
 char *nearest_text(const struct nearest *nearest, const char *what);
 
 #endif

@@ -3,9 +3,9 @@
  * series.h - the live totals of every stack at many moments of one process.
  *
  * Samples come from snapshots and from lines of a timeline. Modules, nodes, stacks and threads of
- * all of them are put together by content into one snapshot without blocks, so that names and groups
- * are looked up once, not once for each sample. What is kept of a sample is what changed since the
- * one before.
+ * all of them are put together by content into one snapshot without blocks, so that names and
+ * groups are looked up once, not once for each sample. What is kept of a sample is what changed
+ * since the one before.
  */
 #ifndef HEAPSTORY_ANALYSIS_SERIES_H
 #define HEAPSTORY_ANALYSIS_SERIES_H
@@ -31,8 +31,8 @@ struct series_sample {
 
 struct series {
 	/*
-	 * What the numbers below mean: modules, nodes, stacks, threads, class words; no blocks, no totals. Who
-	 * and when is of the latest snapshot that was given to series_describe().
+	 * What the numbers below mean: modules, nodes, stacks, threads, class words; no blocks, no
+	 * totals. Who and when is of the latest snapshot that was given to series_describe().
 	 */
 	struct snapshot *all;
 	struct series_sample *samples;

@@ -46,7 +46,7 @@ struct snap_module {
 
 /* Node 0 is the root; parent < own number; no two nodes have the same parent, pc and module. */
 struct snap_node {
-	uint64_t pc;                    /* return address (or interrupted pc); enum hs_pseudo_pc below 4096 */
+	uint64_t pc;                    /* return address, interrupted pc, or enum hs_pseudo_pc */
 	uint32_t parent;
 	uint32_t module;                /* 0: none */
 	bool signal;                    /* pc was interrupted, not called: look it up as it is */
@@ -168,7 +168,7 @@ struct snapshot {
 	enum block_kind kind;           /* what blocks and totals are of; KIND_MALLOC as it is read */
 	bool totals_only;               /* no blocks, lineages, steps: see snapshot_open_totals() */
 
-	/* The file that blocks and lineages are read from one by one, if their arrays are NULL for that reason. */
+	/* What blocks and lineages are read from one by one, if their arrays are NULL for that. */
 	struct snapshot_file *file;
 
 	/*
@@ -197,8 +197,9 @@ int snapshot_open(const char *path, struct snapshot **ret, struct hs_error *err)
 void snapshot_set_end(struct snapshot *snapshot, uint64_t ended_ms);
 
 /*
- * As snapshot_open(), without blocks, lineages and steps, which are not even unpacked: stacks with their live
- * totals, modules, threads, coverage. That is what a series of hundreds of snapshots needs.
+ * As snapshot_open(), without blocks, lineages and steps, which are not even unpacked: stacks with
+ * their live totals, modules, threads, coverage. That is what a series of hundreds of snapshots
+ * needs.
  */
 int snapshot_open_totals(const char *path, struct snapshot **ret, struct hs_error *err);
 

@@ -273,14 +273,15 @@ static bool valid_mappings(const struct snapshot *s, struct snap_problem *p)
 
 		if (m->address < end || m->address >= ADDRESS_END || block_span(m) >= ADDRESS_END)
 			return bad(p, id,
-				   "mapping %zu at 0x%" PRIx64 " of %" PRIu64 " bytes, expected at 0x%"
-				   PRIx64 " or above",
+				   "mapping %zu at 0x%" PRIx64 " of %" PRIu64
+				   " bytes, expected at 0x%" PRIx64 " or above",
 				   i, m->address, m->size, end);
 		if (m->stack >= s->nr_stacks || m->thread >= s->nr_threads ||
 		    m->lineage > s->nr_lineages || m->family < HS_FAMILY_MMAP ||
 		    m->family >= HS_NR_FAMILIES)
-			return bad(p, id, "mapping %zu has stack %u, thread %u, lineage %u, family %u",
-				   i, m->stack, m->thread, m->lineage, m->family);
+			return bad(p, id,
+				   "mapping %zu has stack %u, thread %u, lineage %u, family %u", i,
+				   m->stack, m->thread, m->lineage, m->family);
 		end = m->address + block_span(m);
 	}
 	return true;

@@ -114,8 +114,8 @@ static void beneath(struct report *r, const json_t *row, bool with_stack)
 	if (!lineage_matters(r, row, lineage))
 		return;
 	if (nr > 1)
-		fprintf(r->style.out, "    of %" JSON_INTEGER_FORMAT " blocks, the largest that grew:\n",
-			nr);
+		fprintf(r->style.out,
+			"    of %" JSON_INTEGER_FORMAT " blocks, the largest that grew:\n", nr);
 	text_lineage(r, lineage, with_stack ? json_object_get(row, "stack") : NULL, 4);
 }
 
@@ -343,6 +343,8 @@ static int run_on(const struct read_options *o, const struct own_options *mine,
 
 static int run(int argc, char **argv)
 {
+	const unsigned int takes =
+		READ_STACKS | READ_ROWS | READ_GROUPS | READ_FILTERS | READ_KIND;
 	struct own_options mine = {.per = 0};
 	struct ignore ignore = {.path = NULL};
 	struct hs_error err = {0};
@@ -351,8 +353,7 @@ static int run(int argc, char **argv)
 
 	read_options_init(&o);
 	o.by = GROUP_CLASS;
-	status = read_options_parse(
-		&o, argc, argv, READ_STACKS | READ_ROWS | READ_GROUPS | READ_FILTERS | READ_KIND, own, &mine);
+	status = read_options_parse(&o, argc, argv, takes, own, &mine);
 	if (!status)
 		status = need_operands(&o, 2, argv[0], o.nr_operands ? "AFTER" : "BEFORE");
 	if (!status && mine.unit && !(mine.per > 0))
@@ -376,8 +377,8 @@ const struct command cmd_diff = {
 	"  --ignore FILE        leave out what its rules name: growth that is accepted\n"
 	"  --exit-code          end with 1 if a group grew\n"
 	"  --fail-above SIZE    end with 1 if a group or the whole grew by more than this\n"
-	"  --sort delta|bytes|count  order of the rows\n" READ_HELP_ROWS READ_HELP_KIND READ_HELP_FILTERS
-		READ_HELP_STACKS READ_HELP_JSON,
+	"  --sort delta|bytes|count  order of the rows\n"
+		READ_HELP_ROWS READ_HELP_KIND READ_HELP_FILTERS READ_HELP_STACKS READ_HELP_JSON,
 	.example = "heapstory diff 0001.hs exit.hs\n"
 		   "heapstory diff 0001.hs 0002.hs --by stack --per 2000 --unit post\n"
 		   "heapstory diff 0001.hs exit.hs --ignore accepted.txt --fail-above 64k\n",

@@ -99,13 +99,14 @@ static int take_diff(struct source *sources, const struct read_options *o, struc
 {
 	struct diff_options options = {
 		{GROUP_STACK, false, false, 0}, SORT_DEFAULT, &o->filter, NULL};
+	struct names *const sides[] = {sources[0].names, sources[1].names};
 	struct diff diff;
 	int ret = diff_build(&diff, sources[0].names, sources[1].names, &options, err);
 
 	if (ret)
 		return ret;
 	if (!diff.nr_rows && !filter_is_empty(&o->filter))
-		say_nothing_passes(o, (struct names *const[]){sources[0].names, sources[1].names}, 2);
+		say_nothing_passes(o, sides, 2);
 	p->samples = xcalloc(diff.nr_rows + 1, sizeof(*p->samples));
 	for (size_t i = 0; i < diff.nr_rows; i++) {
 		const struct diff_row *row = &diff.rows[i];

@@ -61,10 +61,13 @@ static json_t *heap_totals(const struct heap *h, const struct snapshot *s)
 	json_object_set_new(o, "bytes", json_integer((json_int_t)h->bytes));
 	json_object_set_new(o, "usable", json_integer((json_int_t)h->usable));
 	/* of mappings there is no count of those that are gone */
-	json_object_set_new(o, "peak_bytes", malloc_only(s, json_integer((json_int_t)s->peak_bytes)));
-	json_object_set_new(o, "peak_count", malloc_only(s, json_integer((json_int_t)s->peak_count)));
+	json_object_set_new(o, "peak_bytes",
+			    malloc_only(s, json_integer((json_int_t)s->peak_bytes)));
+	json_object_set_new(o, "peak_count",
+			    malloc_only(s, json_integer((json_int_t)s->peak_count)));
 	json_object_set_new(o, "peak_s", malloc_only(s, json_real(rows_seconds(s, s->peak_ms))));
-	json_object_set_new(o, "allocations", malloc_only(s, json_integer((json_int_t)s->born_count)));
+	json_object_set_new(o, "allocations",
+			    malloc_only(s, json_integer((json_int_t)s->born_count)));
 	json_object_set_new(o, "temporary", malloc_only(s, json_integer((json_int_t)s->temporary)));
 	json_object_set_new(o, "rows", json_integer((json_int_t)h->nr_rows));
 	return o;
@@ -290,6 +293,8 @@ static int print_blocks(struct source *src, struct read_options *o, const char *
 
 static int run(int argc, char **argv)
 {
+	const unsigned int takes =
+		READ_STACKS | READ_ROWS | READ_GROUPS | READ_FILTERS | READ_KIND;
 	struct heap_options mine = {NULL, false, false};
 	struct symbolizer *symbolizer = NULL;
 	struct source source = {0};
@@ -298,8 +303,7 @@ static int run(int argc, char **argv)
 
 	read_options_init(&o);
 	o.by = GROUP_CLASS;
-	status = read_options_parse(
-		&o, argc, argv, READ_STACKS | READ_ROWS | READ_GROUPS | READ_FILTERS | READ_KIND, own, &mine);
+	status = read_options_parse(&o, argc, argv, takes, own, &mine);
 	if (!status)
 		status = need_operands(&o, 1, argv[0], "TARGET");
 	if (!status && mine.zones && (o.by == GROUP_THREAD || o.by == GROUP_AGE))

@@ -83,7 +83,8 @@ static void print_counted(FILE *out, const json_t *o, const char *name, const ch
 {
 	json_int_t nr = number(o, name);
 
-	fprintf(out, "%" JSON_INTEGER_FORMAT " %.*s%s", nr, (int)strlen(name) - (nr == 1), name, after);
+	fprintf(out, "%" JSON_INTEGER_FORMAT " %.*s%s", nr, (int)strlen(name) - (nr == 1), name,
+		after);
 }
 
 static const char *text(const json_t *o, const char *name)
@@ -106,13 +107,13 @@ static void print_text(const struct report_style *style, const json_t *target, c
 	fprintf(out, "taken      %s, %s after the start of the program\n", text(target, "wall"),
 		text_moment(json_number_value(json_object_get(target, "taken_s")), moment) + 1);
 	fprintf(out, "live       %" JSON_INTEGER_FORMAT " block%s, %s; peak %s at %s\n",
-		number(totals, "count"), number(totals, "count") == 1 ? "" : "s", text_bytes((uint64_t)number(totals, "bytes"), live),
+		number(totals, "count"), number(totals, "count") == 1 ? "" : "s",
+		text_bytes((uint64_t)number(totals, "bytes"), live),
 		text_bytes((uint64_t)number(totals, "peak_bytes"), peak),
 		text_moment(json_number_value(json_object_get(totals, "peak_s")), moment));
 	fprintf(out,
-		"ever       %" JSON_INTEGER_FORMAT " allocation%s, %" JSON_INTEGER_FORMAT " of them "
-		"temporary"
-		"\n",
+		"ever       %" JSON_INTEGER_FORMAT " allocation%s, %" JSON_INTEGER_FORMAT
+		" of them temporary\n",
 		number(totals, "allocations"), number(totals, "allocations") == 1 ? "" : "s",
 		number(totals, "temporary"));
 	fprintf(out, "holds      ");

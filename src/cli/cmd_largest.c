@@ -86,7 +86,9 @@ static void find_top(struct top *top, struct source *src, const struct filter *f
 static void print(struct source *src, struct read_options *o)
 {
 	struct report_style style = style_for(o);
-	struct report_view view = {.beneath = view_block, .empty = o->kind == KIND_MAPPING ? "no mappings" : "no live blocks"};
+	struct report_view view = {.beneath = view_block,
+				   .empty = o->kind == KIND_MAPPING ? "no mappings"
+								    : "no live blocks"};
 	struct top top = {.want = o->nr_rows};
 	struct report report;
 	char *nothing = NULL;
@@ -114,8 +116,8 @@ static int run(int argc, char **argv)
 	int status;
 
 	read_options_init(&o);
-	status = read_options_parse(&o, argc, argv, READ_STACKS | READ_ROWS | READ_FILTERS | READ_KIND,
-				    NULL, NULL);
+	status = read_options_parse(&o, argc, argv,
+				    READ_STACKS | READ_ROWS | READ_FILTERS | READ_KIND, NULL, NULL);
 	if (!status)
 		status = need_operands(&o, 1, argv[0], "TARGET");
 	if (status)

@@ -318,20 +318,21 @@ const struct command cmd_run = {
 	.name = "run",
 	.summary = "start a program traced, and return its status",
 	.usage = "[-o DIR] [options] [--] CMD [ARG...]",
-	.options = "  -o DIR              output folder (heapstory.CMD.PID); is made, or exists\n"
-		   "                      and is empty\n"
-		   "  --every D           a snapshot each D: 500ms, 30s, 5m, 2h\n"
-		   "  --on-growth SIZE    a snapshot each time live bytes grew by SIZE (4k, 1m)\n"
-		   "  --keep SIZE         room for these snapshots (2g; 0: no limit); beyond it they\n"
-		   "                      are thinned out\n"
-		   "  --no-exit-snapshot  no exit.hs when the program has ended\n"
-		   "  --mode MODE         live (every live block), or off: dormant until\n"
-		   "                      'heapstory mode'\n"
-		   "  --depth N           frames a stack may have (128)\n"
-		   "  --follow-children   traces children too, each in DIR/child.PID\n"
-		   "  --store DIR         folder of the store while the program runs\n"
-		   "  --exec              becomes the program, same pid; a supervisor stays aside\n"
-		   "  --anyway            runs what cannot be traced untraced\n",
+	.options =
+		"  -o DIR              output folder (heapstory.CMD.PID); is made, or exists\n"
+		"                      and is empty\n"
+		"  --every D           a snapshot each D: 500ms, 30s, 5m, 2h\n"
+		"  --on-growth SIZE    a snapshot each time live bytes grew by SIZE (4k, 1m)\n"
+		"  --keep SIZE         room for these snapshots (2g; 0: no limit); beyond it they\n"
+		"                      are thinned out\n"
+		"  --no-exit-snapshot  no exit.hs when the program has ended\n"
+		"  --mode MODE         live (every live block), or off: dormant until\n"
+		"                      'heapstory mode'\n"
+		"  --depth N           frames a stack may have (128)\n"
+		"  --follow-children   traces children too, each in DIR/child.PID\n"
+		"  --store DIR         folder of the store while the program runs\n"
+		"  --exec              becomes the program, same pid; a supervisor stays aside\n"
+		"  --anyway            runs what cannot be traced untraced\n",
 	.example = "heapstory run -o out --every 30s -- ./server --port 8080\n"
 		   "heapstory diff out/0001.hs out/exit.hs\n",
 	.run = run,

@@ -262,13 +262,14 @@ const struct command cmd_supervise = {
 	.name = "supervise",
 	.summary = "give a program started by 'env' what 'run' gives",
 	.usage = "TARGET [-o DIR] [--every D] [--on-growth SIZE]",
-	.options = "  -o DIR              output folder (the program's own, else "
-		   "heapstory.CMD.PID)\n"
-		   "  --every D           a snapshot each D: 500ms, 30s, 5m, 2h\n"
-		   "  --on-growth SIZE    a snapshot each time live bytes grew by SIZE (4k, 1m)\n"
-		   "  --keep SIZE         room for these snapshots (2g; 0: no limit); beyond it they\n"
-		   "                      are thinned out\n"
-		   "  --no-exit-snapshot  no exit.hs when the program has ended\n",
+	.options =
+		"  -o DIR              output folder (the program's own, else "
+		"heapstory.CMD.PID)\n"
+		"  --every D           a snapshot each D: 500ms, 30s, 5m, 2h\n"
+		"  --on-growth SIZE    a snapshot each time live bytes grew by SIZE (4k, 1m)\n"
+		"  --keep SIZE         room for these snapshots (2g; 0: no limit); beyond it they\n"
+		"                      are thinned out\n"
+		"  --no-exit-snapshot  no exit.hs when the program has ended\n",
 	.example = "heapstory supervise 4242 --every 5m\n",
 	.run = run,
 };

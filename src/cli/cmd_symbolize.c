@@ -102,10 +102,11 @@ const struct command cmd_symbolize = {
 	.name = "symbolize",
 	.summary = "put the names into a snapshot, to read it elsewhere",
 	.usage = "FILE [-o FILE] [--debug-dir DIR]...",
-	.options = "  -o FILE              write another file; FILE stays as it is\n"
-		   "  --debug-dir DIR      look for debug files here too; may be given several times\n"
-		   "  --debuginfod         ask the servers in $DEBUGINFOD_URLS for files too\n"
-		   "  --raw-names          do not demangle names of functions\n" READ_HELP_JSON,
+	.options =
+		"  -o FILE              write another file; FILE stays as it is\n"
+		"  --debug-dir DIR      look for debug files here too; may be given several times\n"
+		"  --debuginfod         ask the servers in $DEBUGINFOD_URLS for files too\n"
+		"  --raw-names          do not demangle names of functions\n" READ_HELP_JSON,
 	.example = "heapstory symbolize exit.hs --debug-dir ~/debug\n",
 	.run = run,
 };

@@ -142,8 +142,9 @@ static int parse_valued(struct launch_options *o, int argc, char **argv, int *i,
 		return hs_error_set(err, HS_E_USAGE, "'--zone' is not in this version");
 	ret = option_value("--kind", argc, argv, i, &value, err);
 	if (ret > 0)
-		return hs_error_set(err, HS_E_USAGE,
-				    "'--kind' is for reading; blocks and mappings are always recorded");
+		return hs_error_set(
+			err, HS_E_USAGE,
+			"'--kind' is for reading; blocks and mappings are always recorded");
 	return ret;
 }
 

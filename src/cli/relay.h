@@ -4,8 +4,8 @@
  *
  * What the terminal or somebody else sends to the whole process group has reached the program as
  * well: that is left to it. What somebody sends to us alone (witness.h) is passed on at once, from
- * the handler, also while a snapshot is being written. Stops by the terminal are followed, so that the shell sees the job
- * stop and go on.
+ * the handler, also while a snapshot is being written. Stops by the terminal are followed, so that
+ * the shell sees the job stop and go on.
  */
 #ifndef HEAPSTORY_CLI_RELAY_H
 #define HEAPSTORY_CLI_RELAY_H

@@ -54,28 +54,25 @@ static long put(int fd, const void *data, size_t size, uint64_t off)
 	put(fd, &(__typeof__(((struct hs_header *)0)->field)){ value },                            \
 	    sizeof(((struct hs_header *)0)->field), offsetof(struct hs_header, field))
 
-static long put_array(int fd, uint32_t id, uint32_t elem_size, uint32_t shift)
-{
-	uint32_t shape[2] = { elem_size, shift };
-
-	return put(fd, shape, sizeof(shape),
-		   offsetof(struct hs_header, arrays) + id * sizeof(struct hs_array));
-}
-
+/* Their element sizes and shifts, the first two members of each. */
 static long put_arrays(int fd)
 {
-	long err = put_array(fd, HS_ARRAY_RECORDS, sizeof(struct hs_record), HS_SHIFT_RECORDS);
+	static const uint32_t shapes[HS_ARRAY_CELLS][2] = {
+		[HS_ARRAY_RECORDS] = {sizeof(struct hs_record), HS_SHIFT_RECORDS},
+		[HS_ARRAY_NODES] = {sizeof(struct hs_node), HS_SHIFT_NODES},
+		[HS_ARRAY_STACKS] = {sizeof(struct hs_stack), HS_SHIFT_STACKS},
+		[HS_ARRAY_LINEAGES] = {sizeof(struct hs_lineage), HS_SHIFT_LINEAGES},
+		[HS_ARRAY_LONG_LINEAGES] = {sizeof(struct hs_long_lineage), HS_SHIFT_LONG_LINEAGES},
+		[HS_ARRAY_MODULES] = {sizeof(struct hs_module), HS_SHIFT_MODULES},
+		[HS_ARRAY_THREADS] = {sizeof(struct hs_thread), HS_SHIFT_THREADS},
+		[HS_ARRAY_MAPPINGS] = {sizeof(struct hs_record), HS_SHIFT_MAPPINGS},
+	};
+	static const uint32_t cells[2] = {sizeof(struct hs_cell), HS_SHIFT_CELLS};
+	long err = 0;
 
-	err = err ? err : put_array(fd, HS_ARRAY_NODES, sizeof(struct hs_node), HS_SHIFT_NODES);
-	err = err ? err : put_array(fd, HS_ARRAY_STACKS, sizeof(struct hs_stack), HS_SHIFT_STACKS);
-	err = err ? err : put_array(fd, HS_ARRAY_LINEAGES, sizeof(struct hs_lineage), HS_SHIFT_LINEAGES);
-	err = err ? err : put_array(fd, HS_ARRAY_LONG_LINEAGES, sizeof(struct hs_long_lineage),
-				    HS_SHIFT_LONG_LINEAGES);
-	err = err ? err : put_array(fd, HS_ARRAY_MODULES, sizeof(struct hs_module), HS_SHIFT_MODULES);
-	err = err ? err : put_array(fd, HS_ARRAY_THREADS, sizeof(struct hs_thread), HS_SHIFT_THREADS);
-	err = err ? err : put_array(fd, HS_ARRAY_MAPPINGS, sizeof(struct hs_record), HS_SHIFT_MAPPINGS);
-	for (uint32_t i = 0; i < HS_NR_SHARDS && !err; i++)
-		err = put_array(fd, HS_ARRAY_CELLS + i, sizeof(struct hs_cell), HS_SHIFT_CELLS);
+	for (uint32_t i = 0; i < HS_NR_ARRAYS && !err; i++)
+		err = put(fd, i < HS_ARRAY_CELLS ? shapes[i] : cells, sizeof(cells),
+			  offsetof(struct hs_header, arrays) + i * sizeof(struct hs_array));
 	return err;
 }
 
@@ -89,6 +86,7 @@ static long put_header(int fd, const struct store_options *options, uint64_t cap
 #else
 		HS_ARCH_X86_64;
 #endif
+	uint32_t depth = options->depth ? options->depth : STORE_DEFAULT_DEPTH;
 	long err = put_arrays(fd);
 
 	if (dir_len) {
@@ -103,7 +101,7 @@ static long put_header(int fd, const struct store_options *options, uint64_t cap
 	err = err ? err : PUT_FIELD(fd, used, used);
 	err = err ? err : PUT_FIELD(fd, state, HS_STATE_NEW);
 	err = err ? err : PUT_FIELD(fd, flags, options->flags);
-	err = err ? err : PUT_FIELD(fd, depth, options->depth ? options->depth : STORE_DEFAULT_DEPTH);
+	err = err ? err : PUT_FIELD(fd, depth, depth);
 	err = err ? err : PUT_FIELD(fd, generation, options->generation);
 	err = err ? err : put(fd, &options->mode, sizeof(options->mode),
 			      HS_CONTROL_OFF + offsetof(struct hs_control, word));
@@ -123,8 +121,8 @@ long store_create(const char *path, const struct store_options *options)
 		return fd;
 	raised = raise_limit(cap, &soft, &hard);
 	err = set_size((int)fd, &cap);
-	if (!err)
-		err = put_header((int)fd, options, cap); /* a write beyond the limit is a signal too */
+	if (!err) /* a write beyond the limit is a signal too */
+		err = put_header((int)fd, options, cap);
 	if (raised)
 		sys_setrlimit(RLIMIT_FSIZE, soft, hard);
 	sys_close((int)fd);

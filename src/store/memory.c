@@ -80,8 +80,8 @@ static bool read_spans(struct memory *m, struct spans *s, const uint64_t *addres
 	size_t next = 0;
 
 	while (next < s->nr) {
-		ssize_t n = process_vm_readv(m->pid, s->local + next, s->nr - next, s->remote + next,
-					     s->nr - next, 0);
+		ssize_t n = process_vm_readv(m->pid, s->local + next, s->nr - next,
+					     s->remote + next, s->nr - next, 0);
 
 		if (n < 0 && errno != EFAULT)
 			return false;

@@ -375,8 +375,8 @@ static int no_store(const char *folder, struct hs_error *err)
 	snprintf(inside, sizeof(inside), "%s/%s", folder, STORE_NAME);
 	len = readlink(inside, store, sizeof(store) - 1);
 	if (len > 0)
-		return hs_error_set(err, HS_E_NOT_FOUND, "the store of '%s' is gone: '%.*s'", folder,
-				    (int)len, store);
+		return hs_error_set(err, HS_E_NOT_FOUND, "the store of '%s' is gone: '%.*s'",
+				    folder, (int)len, store);
 	if (errno != ENOENT && errno != EINVAL)
 		return hs_error_system(err, "open", inside);
 	return hs_error_set(err, HS_E_NOT_FOUND, "folder '%s' has no " STORE_NAME, folder);

@@ -314,7 +314,7 @@ static int copy_dead(struct store_image *image, struct hs_error *err)
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
-/* A thread has a name by now that the store need not know: most are named after their first block. */
+/* Threads have names by now that the store need not know: most are named after a first block. */
 static void name_threads(struct store_image *image)
 {
 	struct hs_thread *threads = image->arrays[HS_ARRAY_THREADS].data;

@@ -30,8 +30,8 @@ int image_read_at(const struct store_image *image, void *buf, uint64_t len, uint
 /* The header as it is now, checked. 0 or -HS_E_*. */
 int image_read_header(struct store_image *image, struct hs_error *err);
 /*
- * Makes room for that many bytes, what was there is lost if there is not. touched: it has its pages
- * already, so that no fault happens while the program is held up. Ends the tool if there is no memory.
+ * Makes room for that many bytes; what was there is lost if there was less. touched: it has its
+ * pages already, so that no fault happens while the program is held up. Out of memory is fatal.
  */
 void image_array_room(struct store_array *a, uint64_t bytes, bool touched);
 

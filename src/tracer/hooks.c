@@ -16,8 +16,9 @@
  * the thread's newest was recorded within. Nothing is held during the real call: a new_handler
  * that frees its caches, a signal handler, an exception passing through are recorded as usual.
  * libstdc++'s plain forms are malloc and free themselves as long as malloc succeeds, so these are
- * called without the detour. A malloc that fails ends the pair, so no exception leaves `outer` behind. In the same way a death
- * recorded by operator delete is left in `freeing` for the free within.
+ * called without the detour. A malloc that fails ends the pair, so no exception leaves `outer`
+ * behind. In the same way a death recorded by operator delete is left in `freeing` for the free
+ * within.
  *
  * No hook changes errno by itself: what is called while recording makes no libc call that fails.
  */

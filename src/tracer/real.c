@@ -344,7 +344,7 @@ static __attribute__((noinline)) size_t ask_usable(struct thread *t, void *p, si
 	return usable;
 }
 
-/* What a glibc that we do not know keeps there would show: each thread asks at once, and now and then. */
+/* A glibc that keeps something else there would show: each thread asks at once, and now and then. */
 #define ASK_EACH 1024u
 
 size_t real_usable(void *p, size_t size)

@@ -74,7 +74,7 @@ static void commit(struct hs_record *r, const struct hs_record *from)
 #define HOLD_SPINS 100u
 #define HOLD_WAITS 2000u /* of a millisecond */
 
-/* The thread that made the block was taken away from what it was in: it leaves the record as it is. */
+/* The thread that made the block was taken out of what it was in: the record stays as it is. */
 static bool maker_left(const struct hs_record *r)
 {
 	const struct hs_thread *s = store_place(HS_ARRAY_THREADS,

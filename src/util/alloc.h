@@ -9,7 +9,10 @@
 
 #include <stddef.h>
 
-/* As malloc, calloc, realloc and strdup; free() takes it back. Prints one line and exits 2 if refused. */
+/*
+ * As malloc, calloc, realloc and strdup; free() takes it back. Prints one line and exits 2 if
+ * refused.
+ */
 void *xmalloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *xcalloc(size_t nr, size_t size) __attribute__((malloc, returns_nonnull));
 void *xrealloc(void *p, size_t size) __attribute__((returns_nonnull));

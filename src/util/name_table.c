@@ -52,7 +52,7 @@ static struct name_table_text *new_text(const void *string, size_t len)
 	return text;
 }
 
-/* Most tables that are read are only searched, so their strings are not hashed before it is needed. */
+/* Most tables that are read are only searched, so strings are not hashed before it is needed. */
 static void hash_read(struct name_table *t)
 {
 	struct name_table_text *text;

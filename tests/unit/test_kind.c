@@ -71,10 +71,10 @@ static struct snapshot *fake(void)
 	}
 	s->nr_blocks = 2;
 	s->blocks = xcalloc(2, sizeof(*s->blocks));
-	s->blocks[0] = (struct snap_block){.address = 0x180000, .size = 7, .usable = 24, .serial = 1,
-					   .stack = OWN};
-	s->blocks[1] = (struct snap_block){.address = 0x200000, .size = 9, .usable = 24, .serial = 2,
-					   .stack = OWN};
+	s->blocks[0] = (struct snap_block){
+		.address = 0x180000, .size = 7, .usable = 24, .serial = 1, .stack = OWN};
+	s->blocks[1] = (struct snap_block){
+		.address = 0x200000, .size = 9, .usable = 24, .serial = 2, .stack = OWN};
 	s->stacks[OWN].live_count = s->live_count = 2;
 	s->stacks[OWN].live_bytes = s->live_bytes = 16;
 	s->stacks[OWN].born_count = s->born_count = 5;

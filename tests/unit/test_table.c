@@ -391,7 +391,7 @@ static void *churn(void *arg)
 		}
 		if (i % 64)
 			continue;
-		/* the last slot is for blocks that the next thread frees: at another address each time */
+		/* the last slot is for what the next thread frees, each at another address */
 		address = 0x500000000000 + me * 0x10000000000 + i * UINT64_C(0x40);
 		birth(address, 64);
 		other = __atomic_exchange_n(&handed[(me + 1) % THREADS], address, __ATOMIC_ACQ_REL);

@@ -132,7 +132,8 @@ static __attribute__((noinline)) bool at_depth(unsigned depth, bool (*call)(uint
 /* The next event may come from further out than the one that was left, or from further in. */
 static void left_at(unsigned depth, unsigned next_depth)
 {
-	uint64_t nested = nr_lost(HS_LOST_NESTED), address = 0x20000 + depth * 0x1000 + next_depth * 16;
+	uint64_t nested = nr_lost(HS_LOST_NESTED),
+		 address = 0x20000 + depth * 0x1000 + next_depth * 16;
 	struct thread *volatile before;
 
 	assert_true(event(address));
@@ -230,7 +231,8 @@ static void try_on_other_stack(void)
 static void test_not_left(void **state)
 {
 	uint64_t alt_stack[4096];
-	stack_t alt = { .ss_sp = alt_stack, .ss_size = sizeof(alt_stack) }, none = { .ss_flags = SS_DISABLE };
+	stack_t alt = {.ss_sp = alt_stack, .ss_size = sizeof(alt_stack)},
+		none = {.ss_flags = SS_DISABLE};
 	struct sigaction action = { .sa_handler = try_event };
 	struct thread *t;
 
@@ -332,7 +334,8 @@ static void test_waiting_without_lock(void **state)
 	pthread_key_create(&later_key, end_late);
 	pthread_barrier_init(&at_end, NULL, 3);
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, end_with_an_event, &rounds[i]), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, end_with_an_event, &rounds[i]),
+				 0);
 	pthread_barrier_wait(&at_end);
 	store.control->freeze_seq++;
 	__atomic_fetch_or(&store.control->word, HS_CONTROL_FREEZE, __ATOMIC_SEQ_CST);
