@@ -158,7 +158,7 @@ struct hs_header {
 	uint32_t must_know, may_ignore; /* feature bits */
 	uint32_t arch;                  /* enum hs_arch */
 	uint32_t page_size;             /* bytes, of the traced machine */
-	uint64_t cap;                   /* bytes: size of the file */
+	uint64_t cap;                   /* bytes that `used` may come to; shrinks, never below it */
 	uint64_t used;                  /* bytes reserved so far, from 0; grows only, atomic */
 
 	uint32_t state;                 /* enum hs_state, stored with release */

@@ -6,8 +6,9 @@
  * Invariant: a number below `ready` of its array has pages, so touching it can't fault, however
  * full the file system is. Pages come from MADV_POPULATE_WRITE, whose refusal stops the recording
  * and never the program.
- * The one lock is taken only where an array grows, with signals blocked. It is never held across
- * anything but madvise.
+ * The one lock is taken only where room is reserved or given back, with signals blocked. It is
+ * never held across anything but madvise and munmap.
+ * Invariant: used <= cap <= mapped, so what is reserved stays mapped.
  */
 #include "store/writer.h"
 
@@ -18,6 +19,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #define MIN_STEP (64u << 10)
@@ -53,10 +55,20 @@ static bool header_fits(const struct hs_header *h, uint64_t size)
 	       h->arrays[HS_ARRAY_RECORDS].elem_size == sizeof(struct hs_record);
 }
 
+/* What the limit of the address space leaves to the store. */
+static uint64_t share_of_limit(void)
+{
+	uint64_t soft, hard;
+
+	return sys_getrlimit(RLIMIT_AS, &soft, &hard) ? UINT64_MAX : store_share(soft);
+}
+
 /* Maps all of the file, or as much of it as the address space allows. */
 static long map_store(int fd, uint64_t size)
 {
-	for (; size >= MIN_CAP; size /= 2) {
+	uint64_t share = page_down(share_of_limit());
+
+	for (size = size < share ? size : share; size >= MIN_CAP; size /= 2) {
 		char *base = sys_map_file(fd, size);
 
 		if (!base)
@@ -291,19 +303,16 @@ void store_not_lost(enum hs_lost why)
 
 /* ---- growth ---- */
 
+/* With the lock: so the bound can't change between the look at it and the reservation. */
 static uint64_t reserve_range(uint64_t size, uint64_t align)
 {
-	uint64_t used = __atomic_load_n(&store.header->used, __ATOMIC_RELAXED);
-	uint64_t start;
+	uint64_t start = (store.header->used + align - 1) & ~(align - 1);
 
-	do {
-		start = (used + align - 1) & ~(align - 1);
-		if (size > store.header->cap || start > store.header->cap - size) {
-			store_stop(HS_STOP_CAP);
-			return 0;
-		}
-	} while (!__atomic_compare_exchange_n(&store.header->used, &used, start + size, true,
-					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	if (size > store.header->cap || start > store.header->cap - size) {
+		store_stop(HS_STOP_CAP);
+		return 0;
+	}
+	__atomic_store_n(&store.header->used, start + size, __ATOMIC_RELAXED);
 	return start;
 }
 
@@ -319,8 +328,11 @@ static bool give_pages(uint64_t start, uint64_t end)
 
 uint64_t store_reserve(size_t size, size_t align)
 {
-	uint64_t start = reserve_range(size, align);
+	uint64_t mask, start;
+	bool locked = store_lock(&store.lock, &mask);
 
+	start = locked ? reserve_range(size, align) : 0;
+	store_unlock(&store.lock, locked, mask);
 	return start && give_pages(start, start + size) ? start : 0;
 }
 
@@ -405,4 +417,35 @@ bool store_ensure(uint32_t id, uint64_t nr)
 							     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
 	return true;
+}
+
+/* ---- giving back ---- */
+
+static void unmap_from(uint64_t bound)
+{
+	if (bound < store.mapped) {
+		sys_unmap(store.base + bound, store.mapped - bound);
+		store.mapped = bound;
+	}
+}
+
+void store_shrink(uint64_t spare)
+{
+	uint64_t mask, bound;
+
+	if (sys_lock_masked(&store.lock, LOCK_WAIT_MS, &mask)) {
+		if (__builtin_add_overflow(page_up(store.header->used), page_up(spare), &bound))
+			bound = store.mapped;
+		if (bound < store.header->cap)
+			__atomic_store_n(&store.header->cap, bound, __ATOMIC_RELAXED);
+		unmap_from(bound);
+		sys_unlock_masked(&store.lock, true, mask);
+	} else {
+		sys_unlock_masked(&store.lock, false, mask);
+	}
+}
+
+void store_leave(void)
+{
+	unmap_from(page_up(HS_DATA_OFF));
 }

@@ -14,14 +14,16 @@
 
 #include "store/format.h"
 
+#define STORE_MIN_SHARE (UINT64_C(4) << 20)
+
 /* The store of this process. base is NULL until store_attach() succeeded. */
 struct store {
 	char *base;
 	struct hs_header *header;
 	struct hs_control *control;
 	struct hs_messages *messages;
-	uint64_t mapped;        /* bytes */
-	uint32_t lock;          /* growth of any array */
+	uint64_t mapped;        /* bytes, from base; shrinks with `lock` held */
+	uint32_t lock;          /* reserving of room, growth of any array, giving back */
 	bool no_populate;       /* kernel without MADV_POPULATE_WRITE: file space was taken ahead */
 };
 extern struct store store;
@@ -29,7 +31,7 @@ extern struct store store;
 /*
  * Maps the store in the file at path, which must be ours, in HS_STATE_NEW and of this version,
  * and gives its first pages memory. The descriptor is closed again. 0 or -errno. Where the whole
- * cap can't be mapped (RLIMIT_AS), less is, and header.cap says so.
+ * cap can't be mapped, or is more than store_share() of RLIMIT_AS, less is, and header.cap says so.
  */
 long store_attach(const char *path);
 
@@ -41,6 +43,29 @@ long store_attach(const char *path);
  * 0 or -errno; on failure the present store stays mapped.
  */
 long store_clone(const char *path, bool (*copied)(void));
+
+/*
+ * Bytes that the store may take of an address space that is limited to so many (RLIMIT_AS): what
+ * it takes, the program lacks. A limit of UINT64_MAX is none.
+ */
+static inline uint64_t store_share(uint64_t limit)
+{
+	uint64_t share = limit / 16;
+
+	return limit == UINT64_MAX ? limit : share > STORE_MIN_SHARE ? share : STORE_MIN_SHARE;
+}
+
+/*
+ * Gives address space back for good: what is in use stays, and `spare` bytes for what comes; when
+ * these are full, recording stops (HS_STOP_CAP). Any thread, any time; others may be reserving.
+ */
+void store_shrink(uint64_t spare);
+
+/*
+ * In a fork child that is not traced, where nobody uses the store: gives back all but the header,
+ * the control and the messages. The parent's is not touched.
+ */
+void store_leave(void);
 
 /* Now, in units of HS_TICK_MS since the tracer's start; saturates. */
 uint32_t store_tick(void);

@@ -152,7 +152,7 @@ static const char *const other_names[REAL_NR_OTHER] = {
 	"mallocx", "rallocx", "xallocx", "sallocx", "dallocx", "sdallocx", "free_sized",
 	"free_aligned_sized", "dlclose", "__cxa_finalize", "execve", "execvpe", "fexecve",
 	"execveat", "posix_spawn", "posix_spawnp", "system", "popen", "mmap", "mmap64", "munmap",
-	"mremap", "mprotect", "brk", "sbrk",
+	"mremap", "mprotect", "brk", "sbrk", "setrlimit", "setrlimit64", "prlimit", "prlimit64",
 };
 
 void *real_other(enum real_other nr)
@@ -208,8 +208,9 @@ bool real_find(void)
 	foreign_aligned = apart((void *)found.malloc, (void *)found.aligned_alloc);
 	foreign_posix = apart((void *)found.malloc, (void *)found.posix_memalign);
 	foreign_valloc = apart((void *)found.malloc, (void *)found.valloc);
-	/* an allocator maps memory under its own locks: dlsym() must not be needed then */
-	for (enum real_other nr = REAL_MMAP; nr <= REAL_SBRK; nr++)
+	/* an allocator maps memory under its own locks, a fork child of threads sets limits: dlsym()
+	 * must not be needed then */
+	for (enum real_other nr = REAL_MMAP; nr <= REAL_PRLIMIT64; nr++)
 		real_other(nr);
 	real = found;
 	return true;

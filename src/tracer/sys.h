@@ -96,7 +96,7 @@ long sys_move_map(void *from, void *to, size_t size);
 long sys_membarrier(void);
 /* Registers for MEMBARRIER_CMD_GLOBAL_EXPEDITED: 0 or -errno. */
 long sys_membarrier_register(void);
-/* Gets and sets a soft limit of this process (RLIMIT_FSIZE). */
+/* Gets and sets a limit of this process. */
 long sys_getrlimit(int resource, uint64_t *ret_soft, uint64_t *ret_hard);
 long sys_setrlimit(int resource, uint64_t soft, uint64_t hard);
 

@@ -23,6 +23,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -194,6 +195,19 @@ static int drop(void)
 	return 1;
 }
 
+/* Pages of the address space. */
+static size_t pages_used(void)
+{
+	FILE *statm = fopen("/proc/self/statm", "r");
+	size_t pages = 0;
+
+	if (!statm || fscanf(statm, "%zu", &pages) != 1)
+		pages = 0;
+	if (statm)
+		fclose(statm);
+	return pages;
+}
+
 static int limit(void)
 {
 	struct rlimit old, new = { .rlim_cur = 64 << 20, .rlim_max = RLIM_INFINITY };
@@ -201,6 +215,8 @@ static int limit(void)
 
 	getrlimit(RLIMIT_AS, &old);
 	new.rlim_max = old.rlim_max;
+	setrlimit(RLIMIT_AS, &new); /* what the tracer can spare, it gives back now */
+	new.rlim_cur = pages_used() * (size_t)sysconf(_SC_PAGESIZE) + (1 << 20);
 	setrlimit(RLIMIT_AS, &new);
 	good = fork_one(5);
 	setrlimit(RLIMIT_AS, &old);

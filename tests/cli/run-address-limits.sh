@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# Programs that limit their address space: what they do is what they do untraced, and is recorded.
+same() { # NAME HOW [OPTION]...: traced it prints what it prints untraced; snapshots in NAME
+	local name=$1 how=$2
+	shift 2
+	"$PROGRAMS/limits" "$how" >plain.out
+	expect_status $? heapstory run -o "$name" "$@" -- "$PROGRAMS/limits" "$how" >traced.out 2>"$name.err"
+	diff -u plain.out traced.out || fail "$name: what the program does"
+}
+kept() { # SNAPSHOT N: has so many live blocks of the program's, and lost nothing
+	heapstory heap "$1" --by function -n all --json >heap.json || fail "no $1"
+	check_json heap.json "[r['count'] for r in j['rows'] if r['key'] == 'got_block'] == [$2]" \
+		"j['coverage']['events_lost'] == 0"
+}
+for how in setrlimit setrlimit64 prlimit prlimit64 pid odd; do
+	same $how $how
+	kept $how/exit.hs 100
+done
+same fork fork
+kept fork/exit.hs 100
+same vfork vfork
+kept vfork/exit.hs 100
+same forked fork --follow-children
+kept forked/exit.hs 100
+kept forked/child.*/exit.hs 100
+same vforked vfork --follow-children
+kept vforked/exit.hs 100
+kept vforked/child.*/exit.hs 100
+same threads threads
+kept threads/exit.hs 200000
+
+# The store fills up: recording stops, the program goes on, and that is said.
+same small small
+sed -E 's/after [0-9.]+ m?s/after TIME/; s/[0-9.]+ m?s after/TIME after/' small.err
+heapstory heap small/exit.hs --json >heap.json
+check_json heap.json 'j["coverage"]["events_lost"] > 0'
+
+# A limit from the start: nearly all of it is left to the program.
+fill() { ulimit -v 300000 && "$@" "$PROGRAMS/limits" fill; }
+plain=$(fill)
+traced=$(fill heapstory run -o filled -- 2>fill.err)
+[ "$traced" -gt $((plain * 8 / 10)) ] || fail "$traced blocks under a limit, $plain untraced"
+echo "blocks of 1 MiB under a limit of 300 MB: $traced, untraced $plain" >>figures
+kept filled/exit.hs "$traced"
+finish
