@@ -15,6 +15,7 @@
 
 struct buffer;
 struct hs_error;
+struct frame;
 struct names;
 
 /* In a difference count and bytes are changes and may be negative. */
@@ -47,7 +48,6 @@ void export_folded(const struct export_profile *profile, struct buffer *ret);
 int export_pprof(const struct export_profile *profile, struct buffer *ret, struct hs_error *err);
 
 /* Whether an export leaves the frame out; shared by the formats. */
-struct frame;
 bool export_leaves_out(const struct export_profile *profile, const struct frame *frame);
 
 #endif

@@ -33,6 +33,7 @@ json_t *rows_lineage(struct names *names, const struct snap_block *block);
 /* Row of `largest`, `heap --addresses` and (with events) `history`. */
 json_t *rows_block(struct names *names, const struct snap_block *block);
 
+/* Row of `heap`. */
 json_t *rows_heap(const struct heap *heap, const struct heap_row *row, struct names *names);
 
 /* per: operations between the snapshots, 0: not told. names: of BEFORE and AFTER. */

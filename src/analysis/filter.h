@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter.h - which blocks a report is about: --zone, --module, --function, --class, --thread, --min,
- * --older, --younger. All that are given have to hold.
+ * filter.h - which blocks a report is about: --zone, --module, --function, --class, --thread,
+ * --min, --older, --younger. All that are given have to hold.
  */
 #ifndef HEAPSTORY_ANALYSIS_FILTER_H
 #define HEAPSTORY_ANALYSIS_FILTER_H
@@ -31,6 +31,7 @@ struct filter {
 	uint64_t older_ms, younger_ms; /* age at least, at most */
 };
 
+/* Whether it lets everything pass. */
 bool filter_is_empty(const struct filter *filter);
 
 /* The filter at work on one snapshot; remembers its answers for each stack and thread. */
@@ -46,6 +47,7 @@ struct filter_side {
 void filter_side_init(struct filter_side *side, const struct filter *filter, struct names *names,
 		      uint64_t now_ms);
 void filter_side_release(struct filter_side *side);
+/* The block is one of that snapshot. */
 bool filter_passes(struct filter_side *side, const struct snap_block *block);
 
 /*

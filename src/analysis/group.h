@@ -53,13 +53,14 @@ const char *group_age_key(size_t age);
 
 struct grouping;
 
+/* Options are copied. Caller: grouping_free(). */
 struct grouping *grouping_new(const struct group_options *options);
 void grouping_free(struct grouping *grouping);
 
 /* Adds a snapshot; returns its side: 0, then 1. names must outlive the grouping. */
 uint32_t grouping_add(struct grouping *grouping, struct names *names);
 
-/* Number of the group of a block of a side; a small one, from 0. */
+/* Number of the group of a block of a side: 0, 1, ..., as groups are met. */
 uint32_t grouping_of(struct grouping *grouping, uint32_t side, const struct snap_block *block);
 
 /* Number of the group of a stack; only where grouping_by_stack(). */

@@ -26,6 +26,7 @@ const char *kind_name(enum block_kind kind);
 /* From its name; false: it is none. */
 bool kind_parse(const char *name, enum block_kind *ret);
 
+/* KIND_MAPPING if it is by its family, else KIND_MALLOC. */
 enum block_kind kind_of(const struct snap_block *block);
 
 /* Leaves in s->mappings only the program's own. */

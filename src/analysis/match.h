@@ -18,6 +18,7 @@ struct snapshot;
 typedef void (*match_pair)(void *context, const struct snap_block *before,
 			   const struct snap_block *after);
 
+/* Whether they are of one process image, so that serials name the same blocks. */
 bool match_same_image(const struct snapshot *before, const struct snapshot *after);
 
 /*

@@ -42,6 +42,7 @@ int pattern_parse(const char *text, struct pattern *ret, struct hs_error *err);
 /* Harmless on one that is all zero. */
 void pattern_release(struct pattern *pattern);
 
+/* The block is one of the snapshot of names, which the verdicts are for. */
 bool pattern_matches(const struct pattern *pattern, struct pattern_verdicts *verdicts,
 		     struct names *names, const struct snap_block *block);
 
@@ -62,8 +63,8 @@ struct pattern_nearest {
 void pattern_nearest_add(const struct pattern *pattern, struct names *names,
 			 struct pattern_nearest *nearest);
 /*
- * "no block matches 'TEXT'; the nearest sizes are 40 (1) and 201 (3)"; text: the pattern. NULL: some
- * block fits. Caller frees.
+ * "no block matches 'TEXT'; the nearest sizes are 40 (1) and 201 (3)"; text: the pattern. NULL:
+ * some block fits. Caller frees.
  */
 char *pattern_nearest_text(const struct pattern_nearest *nearest, const char *text);
 

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "store/summary.h"
 #include "util/alloc.h"
 #include "util/error.h"
 

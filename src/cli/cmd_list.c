@@ -11,7 +11,7 @@
 #include "cli/read.h"
 #include "reports/report.h"
 #include "store/place.h"
-#include "store/reader.h"
+#include "store/summary.h"
 #include "util/error.h"
 
 static const char *mode_name(const struct store_summary *s)

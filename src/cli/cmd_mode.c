@@ -6,7 +6,7 @@
 #include "reports/report.h"
 #include "store/format.h"
 #include "store/place.h"
-#include "store/reader.h"
+#include "store/summary.h"
 #include "util/error.h"
 
 #include <inttypes.h>

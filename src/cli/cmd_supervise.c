@@ -10,6 +10,7 @@
 #include "store/place.h"
 #include "store/process.h"
 #include "store/reader.h"
+#include "store/summary.h"
 #include "util/error.h"
 
 #include <errno.h>

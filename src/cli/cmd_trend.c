@@ -22,6 +22,7 @@
 #include "reports/rows_trend.h"
 #include "store/cgroup.h"
 #include "store/place.h"
+#include "store/summary.h"
 #include "symbolizer/symbolizer.h"
 #include "util/error.h"
 #include "util/units.h"

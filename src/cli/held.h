@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * held.h - the files that a running program has its code from, kept open: so that names can still be
- * found at its exit when somebody has replaced them meanwhile.
+ * held.h - the files that a running program has its code from, kept open: so that names can still
+ * be found at its exit when somebody has replaced them meanwhile.
  */
 #ifndef HEAPSTORY_CLI_HELD_H
 #define HEAPSTORY_CLI_HELD_H

@@ -31,6 +31,7 @@ enum args_kind {
 	ARGS_ERROR, /* said already */
 };
 
+/* Words are borrowed; args_release() frees the option at hand. */
 void args_init(struct args *args, int argc, char **argv);
 void args_release(struct args *args);
 /* The next word. An option whose value was not asked for must have none. */

@@ -15,8 +15,7 @@
 #include "cli/numbered.h"
 #include "cli/timeline.h"
 #include "store/format.h"
-#include "store/place.h"
-#include "store/reader.h"
+#include "store/summary.h"
 #include "util/alloc.h"
 #include "util/units.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * freeze.h - the reader's side of the protocol of struct hs_control: hold a running program still
- * between two changes of its table. Internal to the reader.
+ * between two changes of its table. For the reader, and for who switches the mode.
  */
 #ifndef HEAPSTORY_STORE_FREEZE_H
 #define HEAPSTORY_STORE_FREEZE_H
@@ -44,6 +44,7 @@ void freezer_set(struct freezer *f);
  */
 bool freezer_clear(struct freezer *f);
 
+/* CLOCK_MONOTONIC. */
 uint64_t monotonic_ns(void);
 
 #endif

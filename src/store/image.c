@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/summary.h"
 #include "util/alloc.h"
 #include "util/error.h"
 

@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 #include "store/process.h"
-#include "store/reader.h"
 #include "store/snapshot_format.h"
+#include "store/summary.h"
 #include "util/alloc.h"
 #include "util/error.h"
 

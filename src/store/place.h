@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place.h - where a store lies, how it is found again, and how a snapshot is taken from it by
- * several readers at once. Offline side.
+ * place.h - how a store or a snapshot file is found by what people call it, and the registry of
+ * traced processes. Offline side; where a store is made is where.h.
  */
 #ifndef HEAPSTORY_STORE_PLACE_H
 #define HEAPSTORY_STORE_PLACE_H
@@ -38,8 +38,5 @@ int registry_list(struct registry_entry **ret, size_t *ret_nr, struct hs_error *
  * is -HS_E_AMBIGUOUS and the text lists them.
  */
 int target_find(const char *target, char *ret_path, size_t size, struct hs_error *err);
-
-/* Whether the process that owns the store at path still runs (same pid and start time). */
-bool store_alive(const char *path);
 
 #endif

@@ -58,7 +58,7 @@ int store_is_store(const char *path, bool *ret_is_store, struct hs_error *err);
  * caller releases the image.
  */
 int store_image_read(const char *path, struct store_image *ret, struct hs_error *err);
-/* Harmless on an image that is all zero but for fd == -1. */
+/* Gives everything back. Harmless on an image that is all zero but for fd == -1. */
 void store_image_release(struct store_image *image);
 
 /*
@@ -80,35 +80,6 @@ void store_image_records_now(const struct store_image *image,
 /* The string at a place, a copy for free(); "" for place 0. -HS_E_FORMAT if there is none. */
 int store_image_string(const struct store_image *image, uint64_t off, char **ret,
 		       struct hs_error *err);
-
-/* What `list` and `mode` want to know; read without a freeze. */
-struct store_summary {
-	uint32_t pid, state, flags, generation;
-	uint32_t mode; /* enum hs_mode */
-	int64_t live_bytes, live_count; /* what the threads are in the middle of may be missing */
-	uint64_t start_real_ns, start_after_ms;
-	uint64_t start_ns; /* CLOCK_MONOTONIC of the tracer's start */
-	uint64_t since_ms; /* when the mode was set, after the tracer's start */
-	uint64_t now_ms; /* after the tracer's start; 0 if the process is gone */
-	uint64_t nr_snapshots;
-	uint64_t supervisor; /* pid, or 0 */
-	char comm[16];
-	bool process_runs; /* if not as this image, as a later one */
-	bool alive; /* as this one */
-};
-int store_summary(const char *path, struct store_summary *ret, struct hs_error *err);
-
-/* Its process_runs and alive, by a header; fd is open for the store. */
-bool store_process_runs(const struct hs_header *h);
-bool store_image_runs(const struct hs_header *h, int fd);
-
-/*
- * Switches the mode of a running program; live -> off becomes HS_MODE_DRAIN, which the tracer
- * itself ends. -HS_E_STATE if it has gone or does not record any more.
- */
-int store_mode_set(const char *path, enum hs_mode mode, struct hs_error *err);
-/* Whether births are recorded in this enum hs_mode. */
-bool store_mode_records(uint32_t mode);
 
 /* Size of an element of this array as format.h has it. */
 uint32_t store_elem_size(unsigned int array);

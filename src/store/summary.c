@@ -2,7 +2,7 @@
 /*
  * summary.c - the few numbers of a store that need no copy of it, and the switch of its mode.
  */
-#include "store/reader.h"
+#include "store/summary.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "store/freeze.h"
-#include "store/place.h"
 #include "store/process.h"
 #include "util/error.h"
 

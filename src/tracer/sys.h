@@ -2,7 +2,7 @@
 /*
  * sys.h - every system call of the tracer, made directly, so that errno is left alone.
  *
- * All return what the kernel returns: 0 or more, or -errno. Unit tests may link another sys.c.
+ * All return what the kernel returns: 0 or more, or -errno.
  */
 #ifndef HEAPSTORY_TRACER_SYS_H
 #define HEAPSTORY_TRACER_SYS_H
@@ -32,9 +32,9 @@ long sys_futex_wake_all(uint32_t *word);
 bool sys_futex_differs(const uint32_t *word, uint32_t value);
 long sys_getpid(void);
 /*
- * Blocks all signals of this thread but those that the kernel sends for what the thread does itself:
- * blocked, they would end the program. A sandbox may answer our system calls by SIGSYS. The mask
- * before into *ret_old.
+ * Blocks all signals of this thread but those that the kernel sends for what the thread does
+ * itself: blocked, they would end the program. A sandbox may answer our system calls by SIGSYS. The
+ * mask before into *ret_old.
  */
 long sys_block_signals(uint64_t *ret_old);
 long sys_restore_signals(uint64_t mask);
@@ -83,11 +83,11 @@ long sys_mkdir(const char *path, unsigned mode);
 long sys_rmdir(const char *path);
 /* Whether this process may make files in the folder at path. */
 bool sys_may_write_in(const char *path);
-/* dev, inode, uid, mode and size of a path (not followed if nofollow) into ret_*; 0 or -errno. */
 struct sys_stat {
 	uint64_t dev, inode, size;
 	uint32_t uid, mode;
 };
+/* Of a path, which is not followed if it is a link and nofollow is set; of an open file. */
 long sys_stat(const char *path, int nofollow, struct sys_stat *ret_stat);
 long sys_fstat(int fd, struct sys_stat *ret_stat);
 /* Moves a mapping onto another of the same size, which it replaces; 0 or -errno. */

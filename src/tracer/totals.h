@@ -30,6 +30,7 @@ void totals_birth(struct thread *t, uint32_t stack, uint64_t size, uint32_t tick
 /* temporary: the thread made the block itself, and none since. */
 void totals_death(struct thread *t, uint32_t stack, uint64_t size, bool temporary);
 
+/* A realloc, which may have changed the stack, too. */
 void totals_resize(struct thread *t, uint32_t old_stack, uint64_t old_size, uint32_t stack,
 		   uint64_t size, uint32_t tick);
 

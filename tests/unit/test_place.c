@@ -17,6 +17,7 @@
 
 #include "store/place.h"
 #include "store/process.h"
+#include "store/summary.h"
 #include "tests/unit/busy_program.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/snapshot_fixture.h"

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "store/freeze.h"
-#include "store/process.h"
+#include "store/summary.h"
 #include "tests/unit/busy_program.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/snapshot_fixture.h"
