@@ -183,13 +183,11 @@ static void add_moved(struct build *w, uint32_t from, uint32_t to, uint64_t befo
 
 /*
  * Whether the group that a block has in this snapshot is more to be trusted than that in the other:
- * which may not know the thread any more, or not yet, or could not look at the objects.
+ * which may not know the thread any more, or not yet.
  */
 static bool knows_better(const struct build *w, int side, const struct snap_block *b)
 {
-	if (w->by_thread)
-		return side || b->thread;
-	return w->by_class && w->snapshots[side]->class_words && !w->snapshots[!side]->class_words;
+	return w->by_thread && (side || b->thread);
 }
 
 /* A block that stayed as it was counts with the others of its stack. False if it is none. */
@@ -326,6 +324,16 @@ void diff_sums_add(struct diff_sums *to, const struct diff_sums *from)
 bool diff_unchanged(const struct diff_sums *s)
 {
 	return !s->born.count && !s->freed.count && !s->resized.count && !s->resized.bytes;
+}
+
+uint64_t diff_unrecorded_ms(const struct snapshot *b, const struct snapshot *a)
+{
+	uint64_t elapsed = a->taken_ms - b->taken_ms;
+	uint64_t recorded = snapshot_recorded_ms(a) - snapshot_recorded_ms(b);
+
+	if (!match_same_image(b, a) || a->taken_ms < b->taken_ms)
+		return 0;
+	return elapsed > recorded ? elapsed - recorded : 0;
 }
 
 /* ---- order ------------------------------------------------------------------------------- */

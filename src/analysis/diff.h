@@ -89,6 +89,12 @@ int diff_build(struct diff *ret, struct names *before, struct names *after,
 	       const struct diff_options *options, struct hs_error *err);
 void diff_release(struct diff *diff);
 
+/*
+ * How long recording was off between the two, in ms: what was born then is in neither. 0 for
+ * snapshots of different images, or where BEFORE is the later one.
+ */
+uint64_t diff_unrecorded_ms(const struct snapshot *before, const struct snapshot *after);
+
 void diff_sums_add(struct diff_sums *to, const struct diff_sums *from);
 
 /* No block of the row was born, freed or resized. */

@@ -51,6 +51,12 @@ void filter_side_release(struct filter_side *side);
 bool filter_passes(struct filter_side *side, const struct snap_block *block);
 
 /*
+ * One line if a name of the filter fits no block of any of the snapshots, even alone, with the
+ * nearest names that there are; NULL: all fit some. Caller frees.
+ */
+char *filter_misfit(const struct filter *filter, struct names *const *sides, size_t nr_sides);
+
+/*
  * One line for a filter that no block passes, in any of some snapshots: which of its parts lets
  * none through even alone, with the nearest names that there are. Caller frees.
  */

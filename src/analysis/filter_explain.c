@@ -133,7 +133,7 @@ static char *explain_class(const struct filter *f, struct names *const *sides, s
 	return text;
 }
 
-char *filter_explain(const struct filter *f, struct names *const *sides, size_t nr_sides)
+char *filter_misfit(const struct filter *f, struct names *const *sides, size_t nr_sides)
 {
 	const struct part parts[] = {
 		{"zone", f->zone, {.zone = f->zone}, add_zone},
@@ -152,5 +152,12 @@ char *filter_explain(const struct filter *f, struct names *const *sides, size_t 
 		if (parts[i].wanted)
 			text = explain_part(&parts[i], sides, nr_sides);
 	}
+	return text;
+}
+
+char *filter_explain(const struct filter *f, struct names *const *sides, size_t nr_sides)
+{
+	char *text = filter_misfit(f, sides, nr_sides);
+
 	return text ? text : xstrdup("no live block passes the filters");
 }

@@ -87,6 +87,7 @@ struct side {
 struct grouping {
 	struct group_options options;
 	bool sized;
+	bool blind; /* of a side nobody looked at the words: classes are those of stacks on all sides */
 	struct group *bases, *groups; /* the same array where nothing is split by size */
 	size_t nr_bases, nr_groups, alloc_bases, alloc_groups;
 	struct identity *identities;
@@ -184,6 +185,7 @@ uint32_t grouping_add(struct grouping *g, struct names *names)
 	if (g->options.by == GROUP_STACK)
 		side->nodes = hash_nodes(s);
 	side->words = xcalloc(s->nr_class_words + 1, sizeof(*side->words));
+	g->blind = g->blind || !s->class_words;
 	return g->nr_sides++;
 }
 
@@ -334,7 +336,7 @@ static uint32_t base_of_class(struct grouping *g, struct side *side, const struc
 	const char *class, *zone;
 	char *identity;
 
-	if (!b->class_word && kind_of(b) == KIND_MALLOC)
+	if ((!b->class_word || g->blind) && kind_of(b) == KIND_MALLOC)
 		return base_of_stack(g, side, b->stack);
 	class = names_class(side->names, b);
 	/* zones are those of stacks: only where it has none already can this one change nothing */
@@ -419,7 +421,7 @@ bool grouping_by_stack(const struct grouping *g)
 	for (uint32_t k = 0; g->options.by == GROUP_CLASS && k < g->nr_sides; k++) {
 		const struct snapshot *s = names_snapshot(g->sides[k].names);
 
-		if (s->nr_class_words > 1 || s->kind != KIND_MALLOC)
+		if ((s->nr_class_words > 1 && !g->blind) || s->kind != KIND_MALLOC)
 			return false;
 	}
 	return !g->sized && g->options.by != GROUP_THREAD && g->options.by != GROUP_AGE;

@@ -268,6 +268,14 @@ int snapshot_write(const struct snapshot *snapshot, const char *path, const char
 	return ret;
 }
 
+/* ---- coverage ---------------------------------------------------------------------------- */
+
+uint64_t snapshot_recorded_ms(const struct snapshot *s)
+{
+	/* the share is a quotient of whole milliseconds */
+	return (uint64_t)(s->coverage.share_of_life * (double)s->taken_ms + 0.5);
+}
+
 /* ---- stores ------------------------------------------------------------------------------ */
 
 static int open_store(const char *path, bool with_words, struct snapshot **ret,

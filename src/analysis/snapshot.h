@@ -179,6 +179,12 @@ struct snapshot {
 	bool foreign_chunks;            /* its file has some that are not known here, and left out */
 };
 
+/*
+ * How long was recorded until the snapshot, in ms. Of two snapshots of one process image, what this
+ * grew by less than the time between them is how long recording was off in between.
+ */
+uint64_t snapshot_recorded_ms(const struct snapshot *snapshot);
+
 /* Frees everything; NULL is fine. */
 void snapshot_free(struct snapshot *snapshot);
 

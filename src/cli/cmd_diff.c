@@ -61,6 +61,10 @@ static int own(void *context, struct args *a)
 		o->verdict.wanted = true;
 		return 1;
 	}
+	if (args_is(a, "--across", NULL)) {
+		o->verdict.across = true;
+		return 1;
+	}
 	if (args_is(a, "--fail-above", NULL))
 		return parse_limit(&o->verdict, a);
 	if (args_is(a, "--ignore", NULL)) {
@@ -132,7 +136,9 @@ static void beneath_stack(struct report *r, const json_t *row)
 static json_t *coverage_of(const struct diff *diff, struct source *sources, enum group_by by)
 {
 	const struct snapshot *b = sources[0].snapshot, *a = sources[1].snapshot;
+	uint64_t off_ms = diff_unrecorded_ms(b, a);
 	json_t *o = rows_coverage_of_two(b, a);
+	char text[UNITS_LEN];
 
 	if (!diff->same_image)
 		rows_add_note(o, "%s",
@@ -141,11 +147,19 @@ static json_t *coverage_of(const struct diff *diff, struct source *sources, enum
 			      "born");
 	else if (b->taken_ms > a->taken_ms)
 		rows_add_note(o, "BEFORE was taken after AFTER");
+	if (off_ms)
+		rows_add_note(o,
+			      "recording was off for %s between the two: what was born then is in "
+			      "neither",
+			      units_format_duration_ms(off_ms, text));
 	/* what only the older snapshot has no names for is said where that is looked at */
 	source_note_names(&sources[1], o);
-	/* where one of them could look at the objects, it speaks for blocks of the other, too */
-	if (by == GROUP_CLASS)
-		source_note_classes(&sources[a->class_words ? 0 : 1], o);
+	if (by == GROUP_CLASS && !b->class_words != !a->class_words)
+		source_note_classes(&sources[a->class_words ? 0 : 1], o,
+				    a->class_words ? " when BEFORE was made, so on both sides"
+						   : " when AFTER was made, so on both sides");
+	else if (by == GROUP_CLASS)
+		source_note_classes(&sources[1], o, NULL);
 	return o;
 }
 
@@ -277,6 +291,29 @@ static void print(struct source *sources, const struct diff *diff, const struct 
 
 /* ---- the command ------------------------------------------------------------------------- */
 
+/* Takes why. EXIT_TROUBLE. */
+static int say_no_verdict(char *why)
+{
+	int status = say("no verdict is possible: %s", why);
+
+	free(why);
+	return status;
+}
+
+/*
+ * Why a diff without any block allows no verdict: a name that was mistyped would be clean for ever.
+ * NULL: it does. Caller frees.
+ */
+static char *filter_obstacle(const struct diff *diff, struct names *const names[2],
+			     const struct read_options *o, const struct ignore *ignore)
+{
+	for (size_t i = 0; ignore && i < ignore->nr_rules; i++) {
+		if (diff->ignored[i].before.count || diff->ignored[i].after.count)
+			return NULL;
+	}
+	return diff->nr_rows ? NULL : filter_misfit(&o->filter, names, 2);
+}
+
 static int compare(struct source *sources, const struct read_options *o,
 		   const struct own_options *mine, const struct ignore *ignore)
 {
@@ -288,16 +325,23 @@ static int compare(struct source *sources, const struct read_options *o,
 		.filter = &o->filter,
 		.ignore = ignore,
 	};
+	struct names *const names[2] = {sources[0].names, sources[1].names};
 	struct verdict verdict = {false, NULL};
 	struct hs_error err = {0};
+	char *obstacle = NULL;
 	struct diff diff;
-	int ret = diff_build(&diff, sources[0].names, sources[1].names, &options, &err);
+	int ret = diff_build(&diff, names[0], names[1], &options, &err);
 
 	progress_stop();
 	if (ret)
 		return say_error(&err);
-	verdict_init(&verdict, &diff, (struct names *const[2]){sources[0].names, sources[1].names},
-		     o->by, &mine->verdict);
+	if (mine->verdict.wanted)
+		obstacle = filter_obstacle(&diff, names, o, ignore);
+	if (obstacle) {
+		diff_release(&diff);
+		return say_no_verdict(obstacle);
+	}
+	verdict_init(&verdict, &diff, names, o->by, &mine->verdict);
 	print(sources, &diff, o, mine, ignore, &verdict);
 	ret = mine->verdict.wanted && verdict.failed ? EXIT_FINDINGS : EXIT_DONE;
 	verdict_release(&verdict);
@@ -324,15 +368,16 @@ static int run_on(const struct read_options *o, const struct own_options *mine,
 {
 	struct symbolizer *symbolizer = symbolizer_for(o);
 	struct source sources[2] = {{0}, {0}};
-	const char *obstacle = NULL;
+	char *obstacle = NULL;
 	int status = open_one(&sources[0], o->operands[0], symbolizer, o->kind);
 
 	if (!status)
 		status = open_one(&sources[1], o->operands[1], symbolizer, o->kind);
 	if (!status && mine->verdict.wanted)
-		obstacle = verdict_obstacle(sources[0].snapshot, sources[1].snapshot);
+		obstacle = verdict_obstacle(sources[0].snapshot, sources[1].snapshot,
+					    &mine->verdict);
 	if (obstacle)
-		status = say("no verdict is possible: %s", obstacle);
+		status = say_no_verdict(obstacle);
 	if (!status)
 		status = compare(sources, o, mine, ignore);
 	source_close(&sources[0]);
@@ -358,6 +403,9 @@ static int run(int argc, char **argv)
 		status = need_operands(&o, 2, argv[0], o.nr_operands ? "AFTER" : "BEFORE");
 	if (!status && mine.unit && !(mine.per > 0))
 		status = say("--unit names what --per counts; --per is missing");
+	if (!status && mine.verdict.across && !mine.verdict.wanted)
+		status = say("--across is about the verdict of --exit-code or --fail-above; neither "
+			     "is given");
 	if (!status && mine.ignore_path && ignore_load(mine.ignore_path, &ignore, &err))
 		status = say_error(&err);
 	if (!status)
@@ -377,6 +425,7 @@ const struct command cmd_diff = {
 	"  --ignore FILE        leave out what its rules name: growth that is accepted\n"
 	"  --exit-code          end with 1 if a group grew\n"
 	"  --fail-above SIZE    end with 1 if a group or the whole grew by more than this\n"
+	"  --across             a verdict also over two processes, as before and after a restart\n"
 	"  --sort delta|bytes|count  order of the rows\n"
 		READ_HELP_ROWS READ_HELP_KIND READ_HELP_FILTERS READ_HELP_STACKS READ_HELP_JSON,
 	.example = "heapstory diff 0001.hs exit.hs\n"

@@ -162,7 +162,7 @@ static int print_groups(struct source *src, struct read_options *o, const struct
 	progress_stop();
 	coverage = source_coverage(src, o->by <= GROUP_FILE);
 	if (o->by == GROUP_CLASS || o->filter.has_class)
-		source_note_classes(src, coverage);
+		source_note_classes(src, coverage, NULL);
 	report_begin(&report, &style, "heap", &view, rows_target(src->snapshot), coverage, totals);
 	suspects = suspects_of(&heap, src, o, &by);
 	report_suspects(&report, json_incref(suspects));
@@ -275,7 +275,7 @@ static int print_blocks(struct source *src, struct read_options *o, const char *
 	view.empty = chosen.nothing;
 	progress_stop();
 	coverage = source_coverage(src, true);
-	source_note_classes(src, coverage);
+	source_note_classes(src, coverage, NULL);
 	report_begin(&report, &style, "heap", &view, rows_target(s), coverage,
 		     json_pack("{s:I,s:I}", "count", (json_int_t)chosen.nr, "bytes",
 			       (json_int_t)chosen.bytes));

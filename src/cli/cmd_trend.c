@@ -118,6 +118,8 @@ static json_t *target_of(const struct job *job)
 static json_t *coverage_of(struct job *job)
 {
 	const struct samples *s = &job->samples;
+	uint64_t off_ms = samples_unrecorded_ms(s);
+	char text[UNITS_LEN];
 	json_t *o = job->latest ? rows_coverage(job->latest) : rows_coverage_unknown();
 
 	if (s->nr < TREND_MIN_SURE)
@@ -133,6 +135,11 @@ static json_t *coverage_of(struct job *job)
 	if (s->nr_left_out)
 		rows_add_note(o, "%zu snapshots of %zu are looked at, spread evenly over the time",
 			      s->nr, s->nr + s->nr_left_out);
+	if (off_ms)
+		rows_add_note(o,
+			      "recording was off for %s in between: what was born then is in none of "
+			      "the snapshots",
+			      units_format_duration_ms(off_ms, text));
 	if (s->problem)
 		rows_add_note(o, "the timeline is not used: %s", s->problem);
 	if (!job->latest)
@@ -141,7 +148,7 @@ static json_t *coverage_of(struct job *job)
 				 "not known");
 	source_note_names(&job->all, o);
 	if (job->latest && (job->options->by == GROUP_CLASS || job->options->filter.has_class))
-		source_note_classes(&job->latest_names, o);
+		source_note_classes(&job->latest_names, o, NULL);
 	return o;
 }
 

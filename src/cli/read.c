@@ -103,7 +103,7 @@ void source_note_names(struct source *source, json_t *coverage)
 	free(seen);
 }
 
-void source_note_classes(struct source *source, json_t *coverage)
+void source_note_classes(struct source *source, json_t *coverage, const char *when)
 {
 	const struct snapshot *s = source->snapshot;
 	bool cplusplus = false;
@@ -118,9 +118,11 @@ void source_note_classes(struct source *source, json_t *coverage)
 	if (!s->class_words && cplusplus) {
 		bool now = s->source == SNAPSHOT_LIVE_STORE;
 
+		if (!when)
+			when = now ? "" : " when the snapshot was made";
 		rows_add_note(coverage,
 			      "classes from stacks only: the objects could not be looked at%s",
-			      now ? "" : " when the snapshot was made");
+			      when);
 	}
 }
 

@@ -37,8 +37,11 @@ void source_choose(struct source *source, enum block_kind kind);
 json_t *source_coverage(struct source *source, bool names);
 /* Adds to a coverage a note for each module of the program's own that has no names. */
 void source_note_names(struct source *source, json_t *coverage);
-/* Adds a note where objects could not be looked at, so that classes come from stacks only. */
-void source_note_classes(struct source *source, json_t *coverage);
+/*
+ * Adds a note where objects could not be looked at, so that classes come from stacks only. when: the
+ * end of that line; NULL: it goes without saying.
+ */
+void source_note_classes(struct source *source, json_t *coverage, const char *when);
 /* Harmless on one that is all zero. */
 void source_close(struct source *source);
 

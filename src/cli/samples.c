@@ -53,6 +53,7 @@ static struct sample *sample_add(struct samples *s)
 	sample = &s->samples[s->nr++];
 	memset(sample, 0, sizeof(*sample));
 	sample->log = NO_LOG;
+	sample->recorded_ms = UNKNOWN_MS;
 	return sample;
 }
 
@@ -74,6 +75,7 @@ static int add_snapshot(struct samples *s, const char *path, bool of_folder, str
 	memcpy(sample->image, snapshot->image, sizeof(sample->image));
 	sample->at_ms = snapshot->start_after_ms + snapshot->taken_ms;
 	sample->wall_ms = snapshot->start_real_ns / 1000000 + snapshot->taken_ms;
+	sample->recorded_ms = snapshot_recorded_ms(snapshot);
 	sample->path = xstrdup(path);
 	sample->name = xstrdup(path_basename(path));
 	sample->at_exit = of_folder && !strcmp(sample->name, EXIT_NAME);
@@ -200,6 +202,8 @@ static void merge(struct sample *to, struct sample *from)
 		to->snapshot = from->snapshot;
 		from->snapshot = NULL;
 	}
+	if (to->recorded_ms == UNKNOWN_MS)
+		to->recorded_ms = from->recorded_ms;
 	to->at_exit = to->at_exit && from->at_exit;
 	sample_release(from);
 }
@@ -323,6 +327,25 @@ int samples_find(struct samples *ret, const char *const *operands, size_t nr, bo
 				    ret->nr == 1 ? "is" : "are", ret->nr,
 				    ret->nr_others ? " of one, and others of another" : "");
 	return 0;
+}
+
+uint64_t samples_unrecorded_ms(const struct samples *s)
+{
+	const struct sample *before = NULL;
+	uint64_t off_ms = 0;
+
+	for (size_t i = 0; i < s->nr; i++) {
+		const struct sample *after = &s->samples[i];
+		uint64_t elapsed, recorded;
+
+		if (after->recorded_ms == UNKNOWN_MS)
+			continue;
+		elapsed = before ? after->at_ms - before->at_ms : 0;
+		recorded = before ? after->recorded_ms - before->recorded_ms : 0;
+		off_ms += elapsed > recorded ? elapsed - recorded : 0;
+		before = after;
+	}
+	return off_ms;
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */

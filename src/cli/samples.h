@@ -28,11 +28,14 @@ struct hs_error;
  */
 #define SAMPLES_MOST 256u
 
+#define UNKNOWN_MS UINT64_MAX
+
 /* One moment. Either a snapshot or a line of a timeline, or both. */
 struct sample {
 	uint8_t image[32];
 	uint64_t at_ms; /* since the start of the process */
 	uint64_t wall_ms;
+	uint64_t recorded_ms; /* snapshot_recorded_ms(); UNKNOWN_MS where only a timeline tells of it */
 	char *name; /* file name of its snapshot, also where that is gone */
 	char *path; /* of its snapshot; NULL: it is gone, or was not named */
 	struct snapshot *snapshot; /* of a store, which was read at once; else NULL */
@@ -57,6 +60,9 @@ struct samples {
 int samples_find(struct samples *ret, const char *const *operands, size_t nr, bool need_blocks,
 		 enum block_kind kind, struct hs_error *err);
 void samples_release(struct samples *samples);
+
+/* How long recording was off between the samples, in ms, as far as their snapshots tell. */
+uint64_t samples_unrecorded_ms(const struct samples *samples);
 
 /* Opens the snapshot of a sample that has a path, once. Caller frees *ret. */
 int sample_open(struct sample *sample, enum block_kind kind, struct snapshot **ret,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/diff.h"
+#include "analysis/match.h"
 #include "analysis/names.h"
 #include "analysis/snapshot.h"
 #include "util/alloc.h"
@@ -20,7 +21,7 @@ static bool recorded(const struct snapshot *s)
 	       s->coverage.mode != HS_MODE_DRAIN;
 }
 
-const char *verdict_obstacle(const struct snapshot *b, const struct snapshot *a)
+static const char *obstacle_of(const struct snapshot *b, const struct snapshot *a, bool across)
 {
 	if (!recorded(b))
 		return "recording was off or had stopped when BEFORE was taken";
@@ -30,8 +31,25 @@ const char *verdict_obstacle(const struct snapshot *b, const struct snapshot *a)
 		return "BEFORE is inconsistent: the program went on while it was taken";
 	if (!a->coverage.consistent)
 		return "AFTER is inconsistent: the program went on while it was taken";
-	if (!memcmp(b->image, a->image, sizeof(b->image)) && b->taken_ms > a->taken_ms)
-		return "BEFORE was taken after AFTER";
+	if (!match_same_image(b, a))
+		return across ? NULL
+			      : "BEFORE and AFTER are of different processes, or of one that became "
+				"another program; --across gives a verdict all the same";
+	return b->taken_ms > a->taken_ms ? "BEFORE was taken after AFTER" : NULL;
+}
+
+char *verdict_obstacle(const struct snapshot *b, const struct snapshot *a,
+		       const struct verdict_options *options)
+{
+	const char *obstacle = obstacle_of(b, a, options->across);
+	uint64_t off_ms = diff_unrecorded_ms(b, a);
+	char text[UNITS_LEN];
+
+	if (obstacle)
+		return xstrdup(obstacle);
+	if (off_ms)
+		return xasprintf("recording was off for %s between BEFORE and AFTER",
+				 units_format_duration_ms(off_ms, text));
 	return NULL;
 }
 

@@ -16,6 +16,7 @@ struct snapshot;
 
 struct verdict_options {
 	bool wanted;
+	bool across; /* also over different processes */
 	bool has_limit;
 	uint64_t limit; /* bytes */
 };
@@ -31,9 +32,10 @@ struct verdict {
 
 /*
  * Why the snapshots allow no verdict, as "recording had stopped when AFTER was taken"; NULL: they
- * do.
+ * do. Caller frees.
  */
-const char *verdict_obstacle(const struct snapshot *before, const struct snapshot *after);
+char *verdict_obstacle(const struct snapshot *before, const struct snapshot *after,
+		       const struct verdict_options *options);
 
 /* names: of BEFORE and AFTER; by: what the diff is grouped by. */
 void verdict_init(struct verdict *verdict, const struct diff *diff, struct names *const names[2],

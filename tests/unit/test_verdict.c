@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/diff.h"
@@ -35,6 +36,7 @@ static void moments_init(struct moments *m, uint64_t seed)
 			fake_heap_event(&heap);
 		m->snapshots[i] = fake_heap_snapshot(&heap, (uint32_t)i);
 		m->snapshots[i]->coverage.mode = HS_MODE_LIVE;
+		m->snapshots[i]->coverage.share_of_life = 1;
 		m->snapshots[i]->state = HS_STATE_RECORDING;
 		m->names[i] = names_new(m->snapshots[i], fake_heap_lookup, NULL);
 	}
@@ -103,6 +105,18 @@ static void test_limits(void **state)
 	}
 }
 
+/* Whether there is a verdict, or why there is none. */
+static void expect_obstacle(struct snapshot *b, struct snapshot *a, bool across, const char *why)
+{
+	char *obstacle = verdict_obstacle(b, a, &(struct verdict_options){.across = across});
+
+	if (why)
+		assert_non_null(strstr(obstacle, why));
+	else
+		assert_null(obstacle);
+	free(obstacle);
+}
+
 static void test_obstacles(void **state)
 {
 	struct snapshot *b, *a;
@@ -112,20 +126,45 @@ static void test_obstacles(void **state)
 	moments_init(&m, 30);
 	b = m.snapshots[0];
 	a = m.snapshots[1];
-	assert_null(verdict_obstacle(b, a));
-	assert_null(verdict_obstacle(b, b));
-	assert_non_null(strstr(verdict_obstacle(a, b), "after AFTER"));
+	expect_obstacle(b, a, false, NULL);
+	expect_obstacle(b, b, false, NULL);
+	expect_obstacle(a, b, false, "after AFTER");
 	b->image[0]++;
-	assert_null(verdict_obstacle(a, b)); /* of two runs none is the later one */
+	expect_obstacle(b, a, false, "different processes");
+	expect_obstacle(a, b, true, NULL); /* of two runs none is the later one */
 	b->image[0]--;
 	a->state = HS_STATE_STOPPED;
-	assert_non_null(strstr(verdict_obstacle(b, a), "AFTER"));
+	expect_obstacle(b, a, true, "AFTER");
 	a->state = HS_STATE_RECORDING;
 	b->coverage.mode = HS_MODE_DRAIN;
-	assert_non_null(strstr(verdict_obstacle(b, a), "BEFORE"));
+	expect_obstacle(b, a, true, "BEFORE");
 	b->coverage.mode = HS_MODE_LIVE;
 	a->coverage.consistent = false;
-	assert_non_null(strstr(verdict_obstacle(b, a), "AFTER is inconsistent"));
+	expect_obstacle(b, a, true, "AFTER is inconsistent");
+	moments_release(&m);
+}
+
+/* Recording that was off in between, for whatever moment it was, and however often it was on. */
+static void test_gap(void **state)
+{
+	struct snapshot *b, *a;
+	struct moments m;
+
+	(void)state;
+	moments_init(&m, 30);
+	b = m.snapshots[0];
+	a = m.snapshots[1];
+	b->taken_ms = 1000;
+	b->coverage.share_of_life = 0.4; /* switched on late */
+	for (uint64_t off_ms = 0; off_ms < 600; off_ms += 7) {
+		a->taken_ms = 1601;
+		a->coverage.share_of_life = (double)(400 + 601 - off_ms) / 1601;
+		a->coverage.since_ms = 1600;
+		assert_int_equal(diff_unrecorded_ms(b, a), off_ms);
+		expect_obstacle(b, a, true, off_ms ? "between BEFORE and AFTER" : NULL);
+	}
+	a->image[0]++;
+	expect_obstacle(b, a, true, NULL); /* nothing lies between two processes */
 	moments_release(&m);
 }
 
@@ -134,6 +173,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_obstacles),
+		cmocka_unit_test(test_gap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
