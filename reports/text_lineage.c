@@ -45,6 +45,18 @@ static void add_times(struct buffer *b, json_int_t nr)
 		buffer_addf(b, "%" JSON_INTEGER_FORMAT " times", nr);
 }
 
+/* The steps that came through the callers from `first` on, as one: "5 through 1 other". */
+static void add_other_growers(struct buffer *b, const json_t *growers, size_t first)
+{
+	size_t nr = json_array_size(growers);
+	json_int_t count = 0;
+
+	for (size_t i = first; i < nr; i++)
+		count += int_of(json_array_get(growers, i), "count");
+	buffer_addf(b, ", %" JSON_INTEGER_FORMAT " through %zu other%s", count, nr - first,
+		    nr - first > 1 ? "s" : "");
+}
+
 /* Prints what has been gathered, and empties it. */
 static void flush(struct report *r, struct buffer *b, int indent)
 {
@@ -128,13 +140,13 @@ static void print_growers(struct report *r, const json_t *lineage, int indent)
 	json_array_foreach(growers, i, one)
 	{
 		json_int_t count = int_of(one, "count");
-		char *name = function_short(json_string_value(json_object_get(one, "function")));
+		char *name;
 
 		if (i == MAX_GROWERS) {
-			buffer_addf(&b, ", %zu more", nr - i);
-			free(name);
+			add_other_growers(&b, growers, i);
 			break;
 		}
+		name = function_short(json_string_value(json_object_get(one, "function")));
 		if (i)
 			buffer_addf(&b, ", %" JSON_INTEGER_FORMAT " through %s", count, name);
 		else if (nr == 1 && kept == 1)

@@ -2,6 +2,7 @@
 /*
  * text_trend.c - what `trend` says to people beneath its rows and behind its table.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,25 +69,35 @@ static void print_next_step(struct report *r, const json_t *row)
 	free(text);
 }
 
-/* The ages that a tenth of what lives has at least, oldest first. */
+/*
+ * The ages that a tenth of what lives has at least, oldest first, and what is left. Shares are
+ * rounded so that they add up to 100.
+ */
 static void print_survivors(struct report *r, const json_t *row)
 {
 	const json_t *list = json_object_get(row, "survivors"), *age;
 	struct buffer b = {NULL, 0, 0};
-	double all = 0;
+	double all = 0, told = 0;
+	long rounded = 0;
 	size_t i;
 
 	json_array_foreach(list, i, age) all += real_of(age, "bytes");
 	for (i = json_array_size(list); i-- > 0;) {
 		double share;
+		long now;
 
 		age = json_array_get(list, i);
 		share = all > 0 ? 100 * real_of(age, "bytes") / all : 0;
-		if (share >= 10)
-			buffer_addf(&b, "%s%.0f %% %s old",
-				    b.len ? ", " : "its live bytes: ", share,
-				    json_string_value(json_object_get(age, "age")));
+		if (share < 10)
+			continue;
+		told += share;
+		now = lround(told);
+		buffer_addf(&b, "%s%ld %% %s old", b.len ? ", " : "its live bytes: ", now - rounded,
+			    json_string_value(json_object_get(age, "age")));
+		rounded = now;
 	}
+	if (b.len && rounded < 100)
+		buffer_addf(&b, ", %ld %% of other ages", 100 - rounded);
 	if (b.len)
 		text_wrapped(r, buffer_string(&b), 4);
 	buffer_clear(&b);

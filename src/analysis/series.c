@@ -8,6 +8,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "analysis/birth_totals.h"
 #include "analysis/snapshot.h"
 #include "util/alloc.h"
 #include "util/name_table.h"
@@ -445,15 +446,22 @@ void series_end(struct series *s)
 	sample->nr = s->nr_changes - sample->first;
 }
 
-void series_add(struct series *s, const struct snapshot *from)
+int series_add(struct series *s, const struct snapshot *from, struct hs_error *err)
 {
-	uint32_t *stacks = series_map_stacks(s, from);
+	struct birth_total *totals;
+	uint32_t *stacks;
+	int ret = birth_totals_read(from, &totals, err);
 
+	if (ret)
+		return ret;
+	stacks = series_map_stacks(s, from);
 	free(series_map_threads(s, from)); /* from now on they have numbers */
 	free(series_map_words(s, from));
 	series_begin(s, from->start_after_ms + from->taken_ms);
 	for (size_t i = 0; i < from->nr_stacks; i++)
-		series_put(s, stacks[i], from->stacks[i].live_count, from->stacks[i].live_bytes);
+		series_put(s, stacks[i], totals[i].count, totals[i].bytes);
 	series_end(s);
 	free(stacks);
+	free(totals);
+	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * series.h - the live totals of every stack at many moments of one process.
+ * series.h - the live totals of every stack at many moments of one process, buffers that grew at
+ * the stack of their birth (birth_totals.h).
  *
  * Samples come from snapshots and from lines of a timeline. Modules, nodes, stacks and threads of
  * all of them are put together by content into one snapshot without blocks, so that names and
@@ -14,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct hs_error;
 struct snap_block;
 struct snap_module;
 struct snapshot;
@@ -70,7 +72,7 @@ struct series_map {
 void series_map_init(struct series_map *map, struct series *series,
 		     const struct snapshot *snapshot);
 void series_map_release(struct series_map *map);
-/* A block of the snapshot with the numbers of the series. */
+/* A block of the snapshot with the numbers of the series, its stack as it is. */
 struct snap_block series_block(const struct series_map *map, const struct snap_block *block);
 
 /* ---- samples, one after the other in the order of time ---- */
@@ -79,7 +81,7 @@ void series_begin(struct series *series, uint64_t at_ms);
 /* Adds to what a stack has live in the sample. */
 void series_put(struct series *series, uint32_t stack, uint64_t count, uint64_t bytes);
 void series_end(struct series *series);
-/* All of that with the totals of a snapshot. */
-void series_add(struct series *series, const struct snapshot *snapshot);
+/* All of that with the totals of a snapshot, of a file to stream too. 0 or -HS_E_*: nothing is added. */
+int series_add(struct series *series, const struct snapshot *snapshot, struct hs_error *err);
 
 #endif

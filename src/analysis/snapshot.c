@@ -146,7 +146,6 @@ int snapshot_damaged(const struct snapshot_file *file, const struct snap_problem
 enum extent {
 	EXTENT_WHOLE,
 	EXTENT_STREAMED, /* blocks, lineages and steps stay where they are */
-	EXTENT_TOTALS, /* neither blocks nor lineages and steps */
 	EXTENT_HEAD, /* who and when */
 };
 
@@ -185,7 +184,7 @@ static int decode(const struct snapshot_file *file, enum extent extent, struct s
 	int res = check_unknown(file, s, err);
 
 	s->source = SNAPSHOT_FILE;
-	s->totals_only = extent == EXTENT_TOTALS || extent == EXTENT_HEAD;
+	s->totals_only = extent == EXTENT_HEAD;
 	s->path = xstrdup(file->path);
 	for (const struct snap_chunk_kind *kind = snap_chunk_kinds; !res && kind->id; kind++) {
 		const struct hs_chunk *chunk = snapshot_file_find(file, kind->id);
@@ -278,8 +277,7 @@ uint64_t snapshot_recorded_ms(const struct snapshot *s)
 
 /* ---- stores ------------------------------------------------------------------------------ */
 
-static int open_store(const char *path, bool with_words, struct snapshot **ret,
-		      struct hs_error *err)
+static int open_store(const char *path, struct snapshot **ret, struct hs_error *err)
 {
 	struct store_image image;
 	int res = store_image_read(path, &image, err);
@@ -287,24 +285,10 @@ static int open_store(const char *path, bool with_words, struct snapshot **ret,
 	if (res)
 		return res;
 	res = snapshot_from_image(&image, ret, NULL, err);
-	if (!res && with_words)
+	if (!res)
 		snapshot_read_class_words(*ret, &image);
 	store_image_release(&image);
 	return res;
-}
-
-/* A store's totals are sums over its blocks: all of it is read, and then let go. */
-static void drop_blocks(struct snapshot *s)
-{
-	free(s->blocks);
-	free(s->mappings);
-	free(s->lineages);
-	free(s->steps);
-	s->blocks = s->mappings = NULL;
-	s->lineages = NULL;
-	s->steps = NULL;
-	s->nr_blocks = s->nr_mappings = s->nr_lineages = s->nr_steps = 0;
-	s->totals_only = true;
 }
 
 static int open_either(const char *path, enum extent extent, struct snapshot **ret,
@@ -317,20 +301,12 @@ static int open_either(const char *path, enum extent extent, struct snapshot **r
 		return res;
 	if (!is_store)
 		return open_file(path, extent, ret, err);
-	res = open_store(path, extent != EXTENT_TOTALS, ret, err);
-	if (!res && extent == EXTENT_TOTALS)
-		drop_blocks(*ret);
-	return res;
+	return open_store(path, ret, err);
 }
 
 int snapshot_open(const char *path, struct snapshot **ret, struct hs_error *err)
 {
 	return open_either(path, EXTENT_WHOLE, ret, err);
-}
-
-int snapshot_open_totals(const char *path, struct snapshot **ret, struct hs_error *err)
-{
-	return open_either(path, EXTENT_TOTALS, ret, err);
 }
 
 int snapshot_open_to_stream(const char *path, struct snapshot **ret, struct hs_error *err)

@@ -166,7 +166,7 @@ struct snapshot {
 	size_t nr_class_words;
 
 	enum block_kind kind;           /* what blocks and totals are of; KIND_MALLOC as it is read */
-	bool totals_only;               /* no blocks, lineages, steps: see snapshot_open_totals() */
+	bool totals_only;               /* no blocks, lineages, steps: of a series, or only a head */
 
 	/* What blocks and lineages are read from one by one, if their arrays are NULL for that. */
 	struct snapshot_file *file;
@@ -203,16 +203,10 @@ int snapshot_open(const char *path, struct snapshot **ret, struct hs_error *err)
 void snapshot_set_end(struct snapshot *snapshot, uint64_t ended_ms);
 
 /*
- * As snapshot_open(), without blocks, lineages and steps, which are not even unpacked: stacks with
- * their live totals, modules, threads, coverage. That is what a series of hundreds of snapshots
- * needs.
- */
-int snapshot_open_totals(const char *path, struct snapshot **ret, struct hs_error *err);
-
-/*
- * The same, but blocks, lineages and steps of a file stay where they are: their arrays are NULL,
- * their numbers say how many there are, and block_stream.h and lineage_stream.h read and verify
- * them. For snapshots of many blocks; what needs the arrays cannot be used on it.
+ * As snapshot_open(), but blocks, lineages and steps of a file stay where they are: their arrays
+ * are NULL, their numbers say how many there are, and block_stream.h, lineage_stream.h and
+ * birth_totals.h read and verify them. For snapshots of many blocks, and for many snapshots; what
+ * needs the arrays cannot be used on it.
  */
 int snapshot_open_to_stream(const char *path, struct snapshot **ret, struct hs_error *err);
 

@@ -442,15 +442,15 @@ static int add_sample(struct series *series, struct sample *sample, enum block_k
 	int ret = 0;
 
 	if (!snapshot) /* totals are those of malloc */
-		ret = kind == KIND_MALLOC ? snapshot_open_totals(sample->path, &snapshot, err)
+		ret = kind == KIND_MALLOC ? snapshot_open_to_stream(sample->path, &snapshot, err)
 					  : sample_open(sample, kind, &snapshot, err);
 	if (ret)
 		return ret;
 	series_describe(series, snapshot);
-	series_add(series, snapshot);
+	ret = series_add(series, snapshot, err);
 	if (snapshot != sample->snapshot) /* else it is still needed for its blocks */
 		snapshot_free(snapshot);
-	return 0;
+	return ret;
 }
 
 int samples_series(struct samples *s, struct series *series, struct sample **ret_latest,

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <uthash.h>
 
+#include "analysis/birth_totals.h"
 #include "analysis/snapshot.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
@@ -288,6 +289,7 @@ void timeline_section_add(struct timeline_section *section, const struct snapsho
 			  const char *name, struct buffer *lines)
 {
 	struct timeline_frame **frames = frames_of(section, s);
+	struct birth_total *live = birth_totals_of(s);
 	struct timeline_moment m = {
 		.name = name,
 		.at_ms = s->start_after_ms + s->taken_ms,
@@ -299,12 +301,13 @@ void timeline_section_add(struct timeline_section *section, const struct snapsho
 	timeline_section_begin(section);
 	for (size_t i = 0; i < s->nr_stacks; i++) {
 		const struct snap_stack *st = &s->stacks[i];
-		struct timeline_totals totals = {st->live_count, st->live_bytes, st->born_count,
+		struct timeline_totals totals = {live[i].count, live[i].bytes, st->born_count,
 						 st->born_bytes};
 
 		if (frames[st->node]) /* blocks without a stack are in the sums alone */
 			timeline_section_put(section, frames[st->node], &totals);
 	}
 	timeline_section_end(section, &m, lines);
+	free(live);
 	free(frames);
 }

@@ -70,7 +70,7 @@ void timeline_section_put(struct timeline_section *section, struct timeline_fram
 void timeline_section_end(struct timeline_section *section, const struct timeline_moment *moment,
 			  struct buffer *lines);
 
-/* A whole line of a snapshot under this name. */
+/* A whole line of a snapshot, its blocks in memory, under this name. */
 void timeline_section_add(struct timeline_section *section, const struct snapshot *snapshot,
 			  const char *name, struct buffer *lines);
 void timeline_image_of(const struct snapshot *snapshot, struct timeline_image *ret);

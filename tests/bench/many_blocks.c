@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * many_blocks.c - 200,000 live blocks by 4096 stacks, some of them replaced, some lost in each
- * round; a mark after each.
+ * many_blocks.c - 200,000 live blocks by 4096 stacks, one in eight of them made larger once, some
+ * replaced, some lost in each round; a mark after each.
  */
 #include "tests/programs/mark.h"
 
@@ -50,8 +50,11 @@ int main(int argc, char **argv)
 	uint32_t x = 1;
 
 	lost = calloc((size_t)rounds * LOST, sizeof(*lost));
-	for (int i = 0; i < BLOCKS; i++)
+	for (int i = 0; i < BLOCKS; i++) {
 		live[i] = descend((uint32_t)i & 4095, 12);
+		if (i % 8 == 0)
+			live[i] = realloc(live[i], 300);
+	}
 	for (int n = 1; n <= rounds; n++) {
 		for (int i = 0; i < 5000; i++) {
 			x = x * 1664525 + 1013904223;

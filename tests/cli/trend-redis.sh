@@ -44,8 +44,8 @@ heapstory trend [0-9][0-9].hs -n all --limit 64m --json >all.json
 import json
 j, sizes = json.load(open("all.json")), json.load(open("sizes.json"))
 if sizes != [500 * (r + 1) for r in range(20)]: print("keys", sizes)
-# of each key the server has an entry, its name, and its value
-own = [r for r in j["rows"] if [c - r["count"][0] for c in r["count"]] == [n - sizes[0] for n in sizes]]
+# of each key the server has an entry, its name, and its value; name and value were born alike
+own = [r for r in j["rows"] if [c - r["count"][0] for c in r["count"]] in ([k * (n - sizes[0]) for n in sizes] for k in (1, 2))]
 if not own: print("no group has a block a key:", [(r["key"], r["count"]) for r in j["rows"] if r["changed"]])
 for r in own:
     each = (r["bytes"][-1] - r["bytes"][0]) / (sizes[-1] - sizes[0])

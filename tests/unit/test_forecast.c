@@ -114,7 +114,7 @@ static void see(struct seen *seen, const struct program *p, double limit, bool l
 	series_init(&seen->series);
 	for (unsigned int i = 1; i <= SAMPLES; i++) {
 		seen->latest = snapshot_at(p, i * INTERVAL_S);
-		series_add(&seen->series, seen->latest);
+		assert_int_equal(series_add(&seen->series, seen->latest, NULL), 0);
 		if (i < SAMPLES)
 			snapshot_free(seen->latest);
 	}

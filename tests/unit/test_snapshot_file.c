@@ -160,44 +160,6 @@ static bool check_finds(const char *path, size_t *ret_nr_bad)
 	return found;
 }
 
-static void check_totals_only(const char *path, const struct snapshot *whole)
-{
-	struct snapshot *s;
-	struct hs_error err;
-
-	if (snapshot_open_totals(path, &s, &err))
-		fail_msg("%s: %s", path, err.text);
-	assert_valid(s);
-	assert_true(s->totals_only);
-	assert_null(s->blocks);
-	assert_int_equal(s->nr_blocks + s->nr_lineages + s->nr_steps, 0);
-	assert_int_equal(s->live_bytes, whole->live_bytes);
-	assert_int_equal(s->nr_stacks, whole->nr_stacks);
-	for (size_t i = 0; i < s->nr_stacks; i++) {
-		assert_int_equal(s->stacks[i].live_count, whole->stacks[i].live_count);
-		assert_int_equal(s->stacks[i].live_bytes, whole->stacks[i].live_bytes);
-		assert_int_equal(s->stacks[i].node, whole->stacks[i].node);
-	}
-	snapshot_free(s);
-}
-
-/* Of a file and of a store: the stacks and sums of the whole, and no block. */
-static void test_totals_only(void **state)
-{
-	struct fake_store *f = fake_store_new(store_path, CAP);
-	struct hs_error err;
-	struct snapshot *s;
-
-	(void)state;
-	fake_small(f);
-	s = snap_of(f);
-	assert_int_equal(snapshot_write(s, file_path, NULL, &err), 0);
-	check_totals_only(store_path, s);
-	check_totals_only(file_path, s);
-	snapshot_free(s);
-	fake_store_free(f, true);
-}
-
 static void test_damage_every_byte(void **state)
 {
 	struct snapshot *s = write_small(NULL), *other;
@@ -457,7 +419,6 @@ int main(void)
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_round_trip_random),
 		cmocka_unit_test(test_empty_snapshot),
-		cmocka_unit_test(test_totals_only),
 		cmocka_unit_test(test_damage_every_byte),
 		cmocka_unit_test(test_truncation_everywhere),
 		cmocka_unit_test(test_damage_each_chunk),

@@ -45,7 +45,7 @@ static int make_paths(void **state)
 /* Totals of the made-up process as it knows them itself, by its own stacks. */
 struct truth {
 	uint64_t at_ms, bytes, count;
-	uint64_t stacked; /* bytes of blocks that have a stack */
+	uint64_t stacked; /* bytes of blocks that were born in a stack */
 };
 
 static struct truth truth_of(const struct fake_heap *heap, const struct snapshot *s)
@@ -54,7 +54,7 @@ static struct truth truth_of(const struct fake_heap *heap, const struct snapshot
 
 	for (size_t i = 0; i < heap->nr; i++) {
 		truth.bytes += heap->blocks[i].size;
-		truth.stacked += heap->blocks[i].stack ? heap->blocks[i].size : 0;
+		truth.stacked += heap->blocks[i].born_stack ? heap->blocks[i].size : 0;
 	}
 	return truth;
 }
@@ -254,7 +254,7 @@ static void test_series(void **state)
 		struct snapshot *s = next_snapshot(&heap, (uint32_t)(i * 7));
 
 		if (next < samples.nr && samples.samples[next].at_ms == truths[i].at_ms) {
-			series_add(&of_snapshots, s);
+			assert_int_equal(series_add(&of_snapshots, s, NULL), 0);
 			next++;
 		}
 		snapshot_free(s);
@@ -268,9 +268,13 @@ static void test_series(void **state)
 
 /* ---- groups ------------------------------------------------------------------------------ */
 
-/* A series of 12 snapshots, and these; from the totals of stacks and from blocks it is the same. */
+/*
+ * A series of 12 snapshots, and these; from the totals of stacks and from blocks it is the same. And
+ * what each stack of the made-up process has by its own account, buffers where they were born.
+ */
 struct twelve {
 	struct snapshot *snapshots[12];
+	uint64_t bytes[12][FAKE_STACKS];
 	struct series series;
 	struct names *names;
 };
@@ -279,11 +283,14 @@ static void twelve_init(struct twelve *t)
 {
 	struct fake_heap heap;
 
+	memset(t, 0, sizeof(*t));
 	fake_heap_init(&heap, 23);
 	series_init(&t->series);
 	for (uint32_t i = 0; i < 12; i++) {
 		t->snapshots[i] = next_snapshot(&heap, i);
-		series_add(&t->series, t->snapshots[i]);
+		for (size_t k = 0; k < heap.nr; k++)
+			t->bytes[i][heap.blocks[k].born_stack] += heap.blocks[k].size;
+		assert_int_equal(series_add(&t->series, t->snapshots[i], NULL), 0);
 	}
 	series_describe(&t->series, t->snapshots[11]);
 	t->names = names_new(t->series.all, fake_heap_lookup, NULL);
@@ -339,6 +346,56 @@ static void check_sums(const struct twelve *t, const struct trend *trend)
 	}
 }
 
+/* Each function has what the process says. */
+static void check_functions(const struct twelve *t, const struct trend *trend)
+{
+	for (size_t i = 0; i < trend->nr_rows; i++) {
+		const char *key = grouping_get(trend->grouping, trend->rows[i].group)->key;
+
+		for (size_t k = 0; k < 12; k++) {
+			uint64_t bytes = 0;
+
+			for (uint32_t stack = 0; stack < FAKE_STACKS; stack++)
+				if (!strcmp(fake_heap_function(stack), key))
+					bytes += t->bytes[k][stack];
+			assert_true(trend->rows[i].bytes[k] == (double)bytes);
+		}
+	}
+}
+
+/* From files, whose blocks are not read into memory, it is the same series. */
+static void test_files(void **state)
+{
+	struct series of_files;
+	struct twelve t;
+	size_t moved = 0;
+
+	(void)state;
+	twelve_init(&t);
+	series_init(&of_files);
+	for (size_t i = 0; i < 12; i++) {
+		struct snapshot *s;
+		struct hs_error err;
+
+		moved += t.snapshots[i]->nr_lineages;
+		if (snapshot_write(t.snapshots[i], file_path, NULL, &err) ||
+		    snapshot_open_to_stream(file_path, &s, &err) ||
+		    series_add(&of_files, s, &err))
+			fail_msg("%s", err.text);
+		snapshot_free(s);
+	}
+	assert_true(moved > 100);
+	assert_same_series(&of_files, &t.series);
+	for (size_t i = 0; i < of_files.nr_changes; i++) {
+		const struct series_change *a = &of_files.changes[i], *b = &t.series.changes[i];
+
+		assert_true(a->stack == b->stack && a->count == b->count && a->bytes == b->bytes);
+	}
+	series_release(&of_files);
+	twelve_release(&t);
+	unlink(file_path);
+}
+
 static void test_groups(void **state)
 {
 	static const enum group_by by[] = {GROUP_SITE, GROUP_STACK, GROUP_MODULE, GROUP_FUNCTION};
@@ -352,6 +409,8 @@ static void test_groups(void **state)
 		build(&t, by[i], true, &by_blocks);
 		check_sums(&t, &by_totals);
 		check_sums(&t, &by_blocks);
+		if (by[i] == GROUP_FUNCTION)
+			check_functions(&t, &by_totals);
 		assert_true(by_totals.nr_rows > 1);
 		for (size_t k = 0; k < by_totals.nr_rows; k++) {
 			const struct trend_row *row = &by_totals.rows[k], *other;
@@ -381,6 +440,7 @@ int main(void)
 		cmocka_unit_test(test_whole),	    cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_tiny_budget), cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_series),	    cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_files),
 	};
 
 	return cmocka_run_group_tests(tests, make_paths, folder_remove);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_trend_text.c - what is said beneath a row of `trend`, line by line.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/report.h"
+#include "reports/rows_trend.h"
+
+/* A row that grew from 1 to 100 KiB in 100 s. */
+static json_t *row_of(void)
+{
+	return json_pack("{s:b,s:b,s:[i,i,i],s:[f,f,f],s:n,s:n,s:n,s:[]}", "changed", 1, "grows", 1,
+			 "bytes", 1024, 50000, 102400, "at_s", 10.0, 60.0, 110.0, "first_growth_s",
+			 "next_step", "forecast", "survivors");
+}
+
+static void add_survivors(json_t *row, const char *age, json_int_t bytes)
+{
+	json_array_append_new(json_object_get(row, "survivors"),
+			      json_pack("{s:s,s:i,s:I}", "age", age, "count", 1, "bytes", bytes));
+}
+
+/* Takes the row. */
+static char *text_of(json_t *row)
+{
+	struct report r = {.style = {.width = 0}};
+	char *text = NULL;
+	size_t len;
+
+	r.style.out = open_memstream(&text, &len);
+	assert_non_null(r.style.out);
+	text_trend_row(&r, row);
+	fclose(r.style.out);
+	json_decref(row);
+	return text;
+}
+
+/* Takes the row. */
+static void says(json_t *row, const char *expected)
+{
+	char *text = text_of(row);
+
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+/* The shares that are named and the rest are the whole. */
+static void test_survivors(void **state)
+{
+	json_t *row = row_of();
+
+	(void)state;
+	add_survivors(row, "under 1s", 70);
+	add_survivors(row, "1s to 10s", 730);
+	add_survivors(row, "10s to 1m", 200);
+	says(row, "    1.0 KiB to 100.0 KiB in 1 min\n"
+		  "    its live bytes: 20 % 10s to 1m old, 73 % 1s to 10s old, 7 % of other ages\n");
+	row = row_of();
+	add_survivors(row, "under 1s", 333);
+	add_survivors(row, "1s to 10s", 333);
+	add_survivors(row, "10s to 1m", 333);
+	says(row, "    1.0 KiB to 100.0 KiB in 1 min\n"
+		  "    its live bytes: 33 % 10s to 1m old, 34 % 1s to 10s old, 33 % under 1s old\n");
+	row = row_of();
+	add_survivors(row, "under 1s", 4);
+	add_survivors(row, "10s to 1m", 996);
+	says(row, "    1.0 KiB to 100.0 KiB in 1 min\n"
+		  "    its live bytes: 100 % 10s to 1m old\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_survivors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
