@@ -67,7 +67,7 @@ unit_help_obj := $(unit_help_src:%.c=$(O)/obj/tool/%.o)
 unit_bin := $(unit_src:tests/unit/%.c=$(O)/unit/%)
 fuzz_bin := $(fuzz_src:tests/fuzz/%.c=$(O)/fuzz/%)
 
-.PHONY: test-large aarch64 clean-aarch64 all help check check-layers check-headers check-imports unit programs fuzz fuzz-build lint \
+.PHONY: test-large test-debian13 aarch64 clean-aarch64 all help check check-layers check-headers check-imports unit programs fuzz fuzz-build lint \
 	format install uninstall clean deps deps-build demo test bench
 .DEFAULT_GOAL := all
 .SECONDARY:
@@ -254,6 +254,12 @@ test-large: deps
 		tests/tools/inlines.py $(P)/sym_driver $$SYMBOLS_LARGE 10000 build/test-large.txt llvm && \
 		tests/bench/symbols 3 $$SYMBOLS_LARGE
 
+## test-debian13  builds in Debian 13 and runs the unit tests there (root; a gigabyte)
+test-debian13: deps
+	$(Q)$(call install_missing,debootstrap)
+	$(Q)$(MAKE) --no-print-directory $(P)/sym_driver $(P)/sym_shapes $(P)/seed_idleak
+	$(Q)tests/debian13 build $(foreach d,$(deps_build),$(lastword $(subst =, ,$(d))))
+
 ## check          the fast part: unit tests, layers, headers, imports
 check: all unit check-layers check-headers check-imports
 	$(Q)tests/run --build $(O) 'unit/*'
@@ -291,7 +297,7 @@ $(O)/fuzz/%: $(O)/obj/tool/tests/fuzz/%.o $(wildcard tests/fuzz/main.c) $(O)/lib
 
 ## lint           shellcheck, man page syntax, layout of the code
 lint:
-	$(Q)shellcheck -x -P tests .ci/run tests/run tests/lib.sh tests/check-layers tests/demo $(wildcard \
+	$(Q)shellcheck -x -P tests .ci/run tests/run tests/lib.sh tests/check-layers tests/debian13 tests/demo $(wildcard \
 		tests/cli/*.sh tests/unwind/run.sh tests/fuzz/run tests/bench/*.sh)
 	$(Q)mandoc -T lint -W warning $(wildcard docs/*.[15])
 
