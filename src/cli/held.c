@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <uthash.h>
@@ -90,6 +91,17 @@ static int open_mapped(pid_t pid, const struct mapped_file *m)
 	return open_read(path);
 }
 
+/* A program may be allowed few open files, and so are we: half of the numbers are for other work. */
+static int keep_half(int fd)
+{
+	struct rlimit limit;
+
+	if (fd < 0 || getrlimit(RLIMIT_NOFILE, &limit) || (rlim_t)fd < limit.rlim_cur / 2)
+		return fd;
+	close(fd);
+	return -1;
+}
+
 static void hold(struct held_files *held, pid_t pid, const struct mapped_file *m)
 {
 	struct held_file *f;
@@ -98,7 +110,7 @@ static void hold(struct held_files *held, pid_t pid, const struct mapped_file *m
 	if (!f) {
 		f = xcalloc(1, sizeof(*f));
 		memcpy(f->key, m->key, sizeof(f->key));
-		f->fd = open_mapped(pid, m);
+		f->fd = keep_half(open_mapped(pid, m));
 		snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d", f->fd);
 		HASH_ADD_STR(held->all, key, f);
 	}

@@ -217,6 +217,15 @@ static bool summarize(const char *dir, struct store_summary *ret)
 	       ret->state != HS_STATE_NEW;
 }
 
+/* Where the store is while dir/store.live leads to it: the folder may be moved or removed. */
+static void note_store(struct supervisor *s)
+{
+	char live[PATH_MAX], store[PATH_MAX];
+
+	if (join(live, s->dir, "store.live") && realpath(live, store))
+		memcpy(s->store, store, sizeof(s->store));
+}
+
 /* Lets dir/name lead to a store, whatever it led to before. */
 static bool link_store(const struct supervisor *s, const char *store, const char *name)
 {
@@ -357,6 +366,7 @@ void supervisor_init(struct supervisor *s, const char *dir,
 	if (join(path, s->dir, "timeline"))
 		s->timeline = timeline_new(path, s->options.keep_bytes / TIMELINE_SHARE);
 	find_numbered(s);
+	note_store(s);
 	s->next_every_ns = options->every_ns ? now_ns() + options->every_ns : NEVER;
 	s->next_children_ns = options->follow ? now_ns() + CHILDREN_POLL_NS : NEVER;
 }
@@ -416,6 +426,7 @@ int supervisor_tick(struct supervisor *s)
 	uint64_t now = now_ns(), next;
 
 	follow_images(s);
+	note_store(s);
 	next = held_look(&s->held, s->options.pid, now);
 	if (is_due(s, now))
 		take_numbered(s);
@@ -450,6 +461,27 @@ static void say_stopped(const struct finish_result *result)
 		    units_format_duration_ms(result->stopped_ms, text), why[result->stop_reason]);
 }
 
+/*
+ * No store was found in the folder: either there is none, or the folder cannot be read any more and
+ * all that was recorded is still where the store was.
+ */
+static void say_no_store(struct supervisor *s)
+{
+	struct store_summary summary;
+	struct hs_error err;
+
+	if (s->store[0] && !access(s->store, F_OK) &&
+	    (store_summary(s->store, &summary, NULL) || summary.state != HS_STATE_NEW))
+		hs_error_set(&err, HS_E_STATE,
+			     "what was recorded stays in '%s'; 'heapstory heap %s' reads it",
+			     s->store, s->store);
+	else
+		hs_error_set(&err, HS_E_STATE,
+			     "nothing was recorded: the program ended, or became "
+			     "one that cannot be traced, before the tracer had started");
+	complain(s, &err);
+}
+
 void supervisor_finish(struct supervisor *s)
 {
 	struct store_summary summary;
@@ -465,17 +497,14 @@ void supervisor_finish(struct supervisor *s)
 	    !take_snapshot(s, s->dir, "exit.hs", ms_since(summary.start_ns), s->timeline) &&
 	    join(path, s->dir, "exit.hs") && !stat(path, &st))
 		thin_out(s, (uint64_t)st.st_size);
+	held_release(&s->held); /* children are not held, and there may be few descriptors */
 	if (finish_stores(s->dir, &result, &err))
 		complain(s, &err);
 	s->nr_untraced += result.nr_untraced;
 	if (s->options.follow)
 		finish_children(s, s->dir, true);
-	if (!result.nr_stores) {
-		hs_error_set(&err, HS_E_STATE,
-			     "nothing was recorded: the program ended, or became "
-			     "one that cannot be traced, before the tracer had started");
-		complain(s, &err);
-	}
+	if (!result.nr_stores)
+		say_no_store(s);
 	say_stopped(&result);
 }
 

@@ -43,6 +43,7 @@ struct kept_snapshot {
 struct supervisor {
 	struct supervisor_options options;
 	char dir[PATH_MAX]; /* absolute; has store.live */
+	char store[PATH_MAX]; /* the file that store.live in dir led to when it was last looked at */
 	char stores[PATH_MAX]; /* path of all images' stores up to "N.store"; "": not needed */
 	struct held_files held; /* the program's */
 	uint32_t generation; /* image that store.live is of; kept only with `stores` */
