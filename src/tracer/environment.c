@@ -66,6 +66,10 @@ static void take_options(struct environment *env, const char *at)
 			env->depth = (uint32_t)number(value);
 		} else if (len == 3 && !strncmp(at, "cap", 3)) {
 			env->cap = number(value);
+		} else if (len == 3 && !strncmp(at, "pid", 3)) {
+			env->pid = (uint32_t)number(value);
+		} else if (len == 6 && !strncmp(at, "folder", 6)) {
+			env->folder = (uint32_t)number(value);
 		} else if (len == 6 && !strncmp(at, "follow", 6)) {
 			env->follow = number(value);
 		} else if (len == 5 && !strncmp(at, "child", 5)) {

@@ -20,6 +20,8 @@ struct environment {
 	char runtime[ENVIRONMENT_PATH]; /* XDG_RUNTIME_DIR, the user's; it stays */
 	char library[ENVIRONMENT_PATH]; /* our own path, as it stood in LD_PRELOAD */
 	uint32_t mode, depth, generation;
+	uint32_t pid;                   /* of the image before an exec; 0: it has to be found out */
+	uint32_t folder;                /* N where `dir` is child.PID.N, see paths_settle_dir() */
 	uint64_t cap;
 	bool follow, child, supervised;
 	bool python_malloc;             /* PYTHONMALLOC=malloc is set */

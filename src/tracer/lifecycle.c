@@ -42,7 +42,9 @@ static struct {
 	struct environment env;
 	char exe[ENVIRONMENT_PATH];
 	char link[ENVIRONMENT_PATH];
-	uint32_t pid;
+	uint32_t pid;       /* by getpid() */
+	uint32_t outer_pid; /* by which those outside of our pid namespace know us */
+	bool pids_known;    /* the latest of children_know_pids() */
 } life;
 
 /* ---- facts about the process ---- */
@@ -182,7 +184,7 @@ static long make_store(struct environment *env, uint64_t ticks)
 		path_add(&path, "/heapstory-");
 		path_add_number(&path, (uint64_t)sys_getuid());
 		path_add(&path, ".");
-		path_add_number(&path, life.pid);
+		path_add_number(&path, life.outer_pid);
 		path_add(&path, ".");
 		path_add_number(&path, ticks);
 		path_add(&path, ".");
@@ -201,7 +203,7 @@ static void fill_header(uint64_t ticks)
 	uint64_t boot = clock_ns(CLOCK_BOOTTIME);
 
 	h->page_size = (uint32_t)getauxval(AT_PAGESZ);
-	h->pid = life.pid;
+	h->pid = life.outer_pid;
 	h->ppid = (uint32_t)sys_getppid();
 	h->uid = (uint32_t)sys_getuid();
 	h->start_ticks = ticks;
@@ -253,7 +255,7 @@ static void enter_registry(struct environment *env, uint64_t ticks)
 		return;
 	path_start(&path, life.link, sizeof(life.link), env->registry);
 	path_add(&path, "/");
-	path_add_number(&path, life.pid);
+	path_add_number(&path, life.outer_pid);
 	path_add(&path, ".");
 	path_add_number(&path, ticks);
 	if (!path_fits(&path))
@@ -264,6 +266,31 @@ static void enter_registry(struct environment *env, uint64_t ticks)
 }
 
 /* ---- start ---- */
+
+/*
+ * Whether a child can find out its own outer pid. Not in a pid namespace with a /proc of its own:
+ * then readers outside would take the child's store for that of a process that is gone. A vfork
+ * child, who is asked for what it executes, has its parent's latest answer.
+ */
+static bool children_know_pids(void)
+{
+	uint32_t id;
+
+	if (lifecycle_is_own_process()) {
+		id = paths_proc_id("/proc/self");
+		life.pids_known = (id ? id : life.pid) == life.outer_pid;
+	}
+	return life.pids_known;
+}
+
+static void find_pids(uint32_t outer)
+{
+	life.pid = (uint32_t)sys_getpid();
+	life.outer_pid = outer ? outer : paths_proc_id("/proc/self");
+	if (!life.outer_pid) /* no /proc */
+		life.outer_pid = life.pid;
+	children_know_pids();
+}
 
 static void before_fork(void);
 static void after_fork(void);
@@ -276,11 +303,11 @@ static long begin(void)
 	bool made = false;
 	long err = 0;
 
-	life.pid = (uint32_t)sys_getpid();
+	find_pids(env->pid);
 	read_exe();
 	memcpy(env->root, env->dir, sizeof(env->root));
 	if (!env->store[0]) {
-		err = env->dir[0] ? paths_settle_dir(env, life.pid) : 0;
+		err = env->dir[0] ? paths_settle_dir(env, life.outer_pid) : 0;
 		err = err ? err : make_store(env, ticks);
 		made = !err;
 	}
@@ -382,7 +409,8 @@ bool lifecycle_env(bool same_pid, struct lifecycle_env *ret)
 	uint32_t mode;
 	struct path path;
 
-	if (!store.base || !env->library[0] || (!same_pid && !env->follow))
+	if (!store.base || !env->library[0] ||
+	    (!same_pid && !(env->follow && children_know_pids())))
 		return false;
 	if (env->root[0] && !sys_may_write_in(env->root)) { /* a user that it has become */
 		if (same_pid)
@@ -398,6 +426,12 @@ bool lifecycle_env(bool same_pid, struct lifecycle_env *ret)
 	path_add_number(&path, env->cap);
 	path_add(&path, ",generation=");
 	path_add_number(&path, same_pid ? store.header->generation + 1 : 0);
+	if (same_pid) {
+		path_add(&path, ",pid=");
+		path_add_number(&path, life.outer_pid);
+		path_add(&path, ",folder=");
+		path_add_number(&path, env->folder);
+	}
 	path_add(&path, env->follow ? ",follow=1" : "");
 	path_add(&path, store.header->flags & HS_STORE_SUPERVISED ? ",supervised=1" : "");
 	path_add(&path, !same_pid || env->child ? ",child=1" : "");
@@ -432,7 +466,7 @@ static __thread struct {
 /* A store of the child's own, which is a copy; on failure nothing of it is left behind. */
 static long clone_store(struct environment *env, uint64_t ticks)
 {
-	long err = env->dir[0] ? paths_settle_dir(env, life.pid) : 0;
+	long err = env->dir[0] ? paths_settle_dir(env, life.outer_pid) : 0;
 	bool has_dir = env->dir[0] && !err;
 
 	err = err ? err : make_store(env, ticks);
@@ -455,14 +489,14 @@ static long begin_child(void)
 	uint64_t ticks = start_ticks();
 	long err;
 
-	life.pid = (uint32_t)sys_getpid();
+	find_pids(0);
 	env->child = true;
 	env->generation = 0;
 	memcpy(env->dir, env->root, sizeof(env->dir));
 	err = clone_store(env, ticks);
 	if (err)
 		return err;
-	store.header->pid = life.pid;
+	store.header->pid = life.outer_pid;
 	store.header->ppid = (uint32_t)sys_getppid();
 	store.header->start_ticks = ticks;
 	store.header->generation = 0;
@@ -484,7 +518,8 @@ static long begin_child(void)
 
 static void before_fork(void)
 {
-	bool follow = tracer_gate->control && life.env.follow && lifecycle_is_own_process();
+	bool follow = tracer_gate->control && life.env.follow && lifecycle_is_own_process() &&
+		      children_know_pids();
 
 	if (forking.state != FORK_NONE) {
 		forking.nested++;

@@ -19,7 +19,7 @@ void lifecycle_start(void);
 struct lifecycle_env {
 	const char *library;     /* path of libheapstory.so */
 	const char *dir, *place, *registry;
-	char options[160];       /* mode=…,depth=…,cap=…,generation=…,child=1 */
+	char options[200];       /* mode=…,depth=…,cap=…,generation=…,pid=…,folder=…,child=1 */
 };
 
 /*

@@ -50,9 +50,37 @@ static bool name_live_link(const struct environment *env)
 	return path_fits(&path);
 }
 
-long paths_settle_dir(struct environment *env, uint32_t pid)
+uint32_t paths_proc_id(const char *link)
+{
+	char text[64];
+	long n = sys_readlink(link, text, sizeof(text) - 1);
+	uint32_t id = 0;
+	const char *at;
+
+	text[n > 0 ? n : 0] = '\0';
+	at = strrchr(text, '/');
+	for (at = at ? at + 1 : text; *at >= '0' && *at <= '9'; at++)
+		id = id * 10 + (uint32_t)(*at - '0');
+	return *at ? 0 : id;
+}
+
+/* Makes child.PID or, with env->folder, child.PID.N. */
+static long make_child_dir(struct environment *env, uint32_t pid)
 {
 	struct path path;
+
+	path_start(&path, env->dir, sizeof(env->dir), env->root);
+	path_add(&path, "/child.");
+	path_add_number(&path, pid);
+	if (env->folder) {
+		path_add(&path, ".");
+		path_add_number(&path, env->folder);
+	}
+	return path_fits(&path) ? sys_mkdir(env->dir, 0700) : -ENAMETOOLONG;
+}
+
+long paths_settle_dir(struct environment *env, uint32_t pid)
+{
 	struct sys_stat st;
 	long err;
 
@@ -61,13 +89,14 @@ long paths_settle_dir(struct environment *env, uint32_t pid)
 	if (!env->child && (env->generation > 0 || sys_stat(live_link, 1, &st) == -ENOENT))
 		return 0;
 	env->child = true;
-	path_start(&path, env->dir, sizeof(env->dir), env->root);
-	path_add(&path, "/child.");
-	path_add_number(&path, pid);
-	if (!path_fits(&path))
-		return -ENAMETOOLONG;
-	err = sys_mkdir(env->dir, 0700);
-	return err == -EEXIST ? 0 : err;
+	if (env->generation > 0) { /* of this process before its exec */
+		err = make_child_dir(env, pid);
+		return err == -EEXIST ? 0 : err;
+	}
+	env->folder = 0;
+	while ((err = make_child_dir(env, pid)) == -EEXIST)
+		env->folder += env->folder ? 1 : 2;
+	return err;
 }
 
 long paths_link_store(const struct environment *env)

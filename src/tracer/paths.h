@@ -26,9 +26,17 @@ static inline bool path_fits(const struct path *path)
 }
 
 /*
+ * The last number in a link of /proc: of "/proc/self" or "/proc/thread-self", by which id the ones
+ * who mounted that /proc know this process or thread. In a pid namespace getpid() gives another
+ * one, which says nothing to readers outside. 0: unknown.
+ */
+uint32_t paths_proc_id(const char *link);
+
+/*
  * Decides on the output folder of a store that the tracer makes itself: env->dir, or, for a
  * followed child and where another process has env->dir already, its folder child.PID, which is
- * made. Sets env->dir (env->root stays what was given) and env->child. 0 or -errno.
+ * made; child.PID.N, the first that is free, where the pid has come before. Sets env->dir (env->root
+ * stays what was given), env->child and env->folder (N, else 0). 0 or -errno.
  */
 long paths_settle_dir(struct environment *env, uint32_t pid);
 

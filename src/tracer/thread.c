@@ -16,6 +16,7 @@
 #include "tracer/thread.h"
 
 #include "tracer/left.h"
+#include "tracer/paths.h"
 #include "tracer/record.h"
 #include "tracer/stackbounds.h"
 #include "tracer/sys.h"
@@ -71,6 +72,7 @@ static struct {
 	uint32_t *free_slots;
 	uint32_t free_at, free_size;
 	size_t struct_size;
+	bool namespaced;               /* ids in the store are not those that we know ourselves by */
 	size_t tid_offset;             /* of the thread id in what pthread_self() points to; 0: unknown */
 	pthread_key_t key;
 	bool has_key;
@@ -101,7 +103,9 @@ static uint32_t own_tid(void)
 {
 	uint32_t tid = 0;
 
-	if (threads.tid_offset)
+	if (threads.namespaced)
+		tid = paths_proc_id("/proc/thread-self");
+	else if (threads.tid_offset)
 		memcpy(&tid, (const char *)pthread_self() + threads.tid_offset, sizeof(tid));
 	return tid;
 }
@@ -489,6 +493,7 @@ long thread_start(void)
 	threads.struct_size = ((sizeof(struct thread) + 63) & ~(size_t)63) +
 			      ((unwind_thread_size(store.header->depth) + 63) & ~(size_t)63);
 	threads.busy_shards = 1;
+	threads.namespaced = store.header->pid != (uint32_t)sys_getpid();
 	if (!threads.tid_offset)
 		threads.tid_offset = find_tid_offset((uint32_t)sys_gettid());
 	if (!threads.has_key && pthread_key_create(&threads.key, thread_end) == 0) {
@@ -596,10 +601,11 @@ void thread_fork_child(void)
 			continue;
 		s->in = 0;
 		if (s == tracer_self->slot)
-			s->tid = (uint32_t)sys_gettid();
+			s->tid = store.header->pid;
 		else
 			s->state = HS_THREAD_FREE;
 	}
+	threads.namespaced = store.header->pid != (uint32_t)sys_getpid();
 	threads.busy_shards = 1;
 	tracer_self->calm = 0;
 	if (!(tracer_self->special & THREAD_ORPHAN))
