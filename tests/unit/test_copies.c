@@ -49,7 +49,8 @@ static uint64_t nr_inferred(void)
 static uint64_t grow(const uint64_t *sizes, int nr,
 		     void (*check)(const struct snapshot *s, const uint64_t *sizes, int step))
 {
-	uint64_t at = 0, to = 0x700000010000;
+	volatile uint64_t at = 0; /* else gcc 14 peels the first round off, which then is another stack */
+	uint64_t to = 0x700000010000;
 
 	for (int i = 0; i < nr; i++) {
 		struct snapshot *s;
