@@ -23,7 +23,7 @@
 //! TRUTH flat 1 24 at=render
 //! TRUTH grow 8 24 at=forget blocks=8 bytes=576
 //! TRUTH rate 8 24 count=16 at=forget blocks=0.500 bytes=36.0
-//! TRUTH lineage 24 at=backlog size=8192 born=32 grows=8 ratio=2 inferred=False birth=backlog
+//! TRUTH lineage 24 at=backlog size=8192 born=32|64 grows=8|7 ratio=2 inferred=False birth=backlog|main
 //! TRUTH lineage 24 at=journal size=4480 born=70 grows=6 ratio=2 inferred=False birth=main
 //! TRUTH exit code=0
 include!("mark.rs");

@@ -13,7 +13,7 @@
 //! TRUTH grow 2 3 at=retain blocks=1000 bytes=40384
 //! TRUTH lineage 3 at=retain size=32768 born=64 grows=9 ratio=2 inferred=False birth=retain
 //! TRUTH grow 2 3 at=defer blocks=0 bytes=8192
-//! TRUTH lineage 3 at=defer size=16384 born=2048 grows=3 ratio=2 inferred=False birth=main first=1..2 latest=2..3
+//! TRUTH lineage 3 at=defer size=16384 born=2048|4096 grows=3|2 ratio=2 inferred=False birth=main first=1..2 latest=2..3
 //! TRUTH grow 2 3 at=remember blocks=0 bytes=4224
 //! TRUTH grow 2 3 at=mark_time blocks=9 bytes=1920
 //! TRUTH grow 2 3 at=write_log blocks=0 bytes=1024
