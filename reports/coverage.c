@@ -209,10 +209,11 @@ static json_t *share_of_life(const struct snapshot *s)
 json_t *rows_coverage(const struct snapshot *s)
 {
 	const struct snap_coverage *c = &s->coverage;
+	bool stopped = s->state == HS_STATE_STOPPED;
 	json_t *o = json_object();
 
-	set(o, "mode", json_string(mode_name(c->mode)));
-	set(o, "since_s", json_real(rows_seconds(s, c->since_ms)));
+	set(o, "mode", json_string(stopped ? "stopped" : mode_name(c->mode)));
+	set(o, "since_s", json_real(rows_seconds(s, stopped ? c->stopped_ms : c->since_ms)));
 	set(o, "share_of_life", share_of_life(s));
 	set_int(o, "blocks_without_stack", c->blocks_without_stack);
 	set_int(o, "events_lost", events_lost(c));

@@ -347,8 +347,9 @@ static void print_coverage(struct report *r)
 		buffer_addf(&b, "mode %s since %s", text_of(c, "mode"),
 			    text_moment(json_number_value(json_object_get(c, "since_s")), moment));
 		if (json_is_number(known_share))
-			buffer_addf(&b, ", %.*f %% of the life",
-				    share < 0.9995 && share > 0 ? 1 : 0, 100 * share);
+			buffer_addf(&b, ", %.*f %% of the life%s",
+				    share < 0.9995 && share > 0 ? 1 : 0, 100 * share,
+				    strcmp(text_of(c, "mode"), "stopped") ? "" : " recorded");
 		buffer_addf(&b, "; %" JSON_INTEGER_FORMAT " events lost", lost);
 	}
 	if (without)

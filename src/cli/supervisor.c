@@ -275,6 +275,27 @@ bool supervisor_follow_images(struct supervisor *s, const char *stores, uint32_t
 
 /* ---- children ---------------------------------------------------------------------------- */
 
+/* Why recording ended before the program did; child: its folder, else NULL. */
+static void say_stopped(const struct finish_result *result, const char *child)
+{
+	static const char *const why[] = {
+		[HS_STOP_NONE] = "for no known reason",
+		[HS_STOP_CAP] = "the store reached its largest size",
+		[HS_STOP_NO_SPACE] = "there was no more room for the store",
+		[HS_STOP_FAULT] = "the tracer found its own table damaged",
+	};
+	char text[UNITS_LEN];
+
+	if (!result->stop_reason || result->stop_reason >= sizeof(why) / sizeof(why[0]))
+		return;
+	units_format_duration_ms(result->stopped_ms, text);
+	if (child)
+		say("recording of '%s' stopped %s after its start: %s", child, text,
+		    why[result->stop_reason]);
+	else
+		say("recording stopped %s after its start: %s", text, why[result->stop_reason]);
+}
+
 static void finish_folder(struct supervisor *s, const char *dir)
 {
 	struct finish_result result;
@@ -286,6 +307,7 @@ static void finish_folder(struct supervisor *s, const char *dir)
 	if (finish_stores(dir, &result, &err))
 		complain(s, &err);
 	s->nr_untraced += result.nr_untraced;
+	say_stopped(&result, dir);
 }
 
 static int is_child(const struct dirent *entry)
@@ -445,22 +467,6 @@ int supervisor_tick(struct supervisor *s)
 	return ms_until(now_ns(), next);
 }
 
-/* Why recording ended before the program did. */
-static void say_stopped(const struct finish_result *result)
-{
-	static const char *const why[] = {
-		[HS_STOP_NONE] = "for no known reason",
-		[HS_STOP_CAP] = "the store reached its largest size",
-		[HS_STOP_NO_SPACE] = "there was no more room for the store",
-		[HS_STOP_FAULT] = "the tracer found its own table damaged",
-	};
-	char text[UNITS_LEN];
-
-	if (result->stop_reason && result->stop_reason < sizeof(why) / sizeof(why[0]))
-		say("recording stopped %s after its start: %s",
-		    units_format_duration_ms(result->stopped_ms, text), why[result->stop_reason]);
-}
-
 /*
  * No store was found in the folder: either there is none, or the folder cannot be read any more and
  * all that was recorded is still where the store was.
@@ -505,7 +511,7 @@ void supervisor_finish(struct supervisor *s)
 		finish_children(s, s->dir, true);
 	if (!result.nr_stores)
 		say_no_store(s);
-	say_stopped(&result);
+	say_stopped(&result, NULL);
 }
 
 void supervisor_report(struct supervisor *s)

@@ -12,7 +12,10 @@ wait_mark c 1 || finish
 sleep 0.3
 heapstory heap fills --json >live.json || fail "live"
 check_json live.json "0 < $share < 1" 'any("recording stopped at" in n for n in j["coverage"]["notes"])' \
-	'j["coverage"]["events_lost"] > 100000'
+	'j["coverage"]["events_lost"] > 100000' 'j["coverage"]["mode"] == "stopped"' \
+	'0 < j["coverage"]["since_s"] < 60'
+heapstory list --json >list.json && check_json list.json 'j["rows"][0]["mode"] == "stopped"'
+heapstory heap fills | grep -E '^mode' | sed -E 's/[0-9.]+ %/N %/; s/[0-9]+ events/N events/'
 sleep 0.3
 heapstory heap fills --json >later.json || fail "later"
 "$PYTHON" -c 'import json

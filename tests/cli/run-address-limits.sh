@@ -34,7 +34,9 @@ kept threads/exit.hs 200000
 same small small
 sed -E 's/after [0-9.]+ m?s/after TIME/; s/[0-9.]+ m?s after/TIME after/' small.err
 heapstory heap small/exit.hs --json >heap.json
-check_json heap.json 'j["coverage"]["events_lost"] > 0'
+check_json heap.json 'j["coverage"]["events_lost"] > 0' 'j["coverage"]["mode"] == "stopped"'
+heapstory run -o nested --follow-children -- sh -c "$PROGRAMS/limits small; :" 2>&1 |
+	sed -E 's/stopped [0-9.]+ m?s/stopped TIME/; s/child\.[0-9]+/child.PID/'
 
 # A limit from the start: nearly all of it is left to the program.
 fill() { ulimit -v 300000 && "$@" "$PROGRAMS/limits" fill; }
