@@ -228,25 +228,31 @@ static struct trend_stairs stairs_of(const struct trend *t, const struct snapsho
 				     const struct snap_block *block, struct names *names)
 {
 	const struct snap_lineage *lineage = &s->lineages[block->lineage - 1];
-	struct trend_stairs stairs = {.nr = 0};
+	struct trend_stairs stairs = {.size = (double)block->size};
+	double *step_s = xmallocarray(lineage->nr_kept + 1, sizeof(*step_s));
 	struct lineage_shape shape;
+	uint64_t before = 0;
+	size_t run = 0;
 
 	lineage_shape_init(&shape, lineage, names);
 	for (uint32_t i = 0; i < lineage->nr_kept; i++) {
 		const struct snap_step *step = &s->steps[lineage->first_step + i];
-		double at_s = (double)(s->start_after_ms + step->ms) / 1000;
+		bool gap = i == lineage->nr_first && lineage->nr_kept < lineage->nr_steps;
 
-		stairs.before_s = stairs.last_s;
-		stairs.last_s = at_s;
-		stairs.nr += at_s > t->at_s[0];
+		if (gap || step->size <= before) /* steps that are not kept, or it had shrunk */
+			run = 0;
+		before = step->size;
+		step_s[run++] = (double)(s->start_after_ms + step->ms) / 1000;
+		stairs.nr += step_s[run - 1] > t->at_s[0];
 	}
 	stairs.factor = shape.factor;
-	stairs.size = (double)block->size;
 	if (shape.increment || shape.factor < TREND_MIN_FACTOR || shape.factor > TREND_MAX_FACTOR ||
-	    lineage->nr_kept < MIN_STEPS || stairs.nr < MIN_STEPS ||
-	    !(stairs.last_s > stairs.before_s))
+	    run < MIN_STEPS || stairs.nr < MIN_STEPS || !(step_s[run - 1] > step_s[run - 2]))
 		stairs.nr = 0;
+	else
+		trend_stairs_expect(&stairs, step_s, run);
 	lineage_shape_release(&shape);
+	free(step_s);
 	return stairs;
 }
 
@@ -315,16 +321,21 @@ static double rest_slope(const struct trend *t, const struct trend_row *row)
 struct climber {
 	double size, factor;
 	double next_s, level_s; /* when its next step is due, and how long the level there lasts */
+	double slower; /* so many times as long as that the next one */
 };
 
 static struct climber climber_of(const struct trend *t, const struct trend_row *row)
 {
 	const struct trend_stairs *stairs = &row->view.stairs;
-	struct climber c = {.size = stairs->size, .factor = stairs->factor};
+	struct climber c = {
+		.size = stairs->size,
+		.factor = stairs->factor,
+		.level_s = stairs->level_s * stairs->slower,
+		.slower = stairs->slower,
+	};
 	double size;
 
 	trend_next_step(t, row, &size, &c.next_s);
-	c.level_s = (stairs->last_s - stairs->before_s) * c.factor * c.factor;
 	return c;
 }
 
@@ -372,7 +383,7 @@ static struct trend_forecast reaches(const struct trend *t, const struct trend_r
 		at_s = next->next_s;
 		next->size *= next->factor;
 		next->next_s += next->level_s;
-		next->level_s *= next->factor;
+		next->level_s *= next->slower;
 	}
 	free(climbers);
 	return (struct trend_forecast){at_s - now_s < FORESEEN_S, at_s};

@@ -18,14 +18,20 @@ struct trend_stairs {
 	size_t nr; /* steps seen; 0: it is none */
 	double factor; /* the typical one */
 	double size; /* of the buffer now; the series may have other bytes beside it */
-	double last_s,
-		before_s; /* when the latest step came, and the one before; before_s < last_s */
+	double last_s; /* when the latest step came */
+	double level_s; /* how long the level behind it is expected to last; above 0 */
+	double slower; /* so many times as long each level lasts as the one before: 1 to factor */
 };
 
 /*
- * When the next step is due if what fills the buffer goes on as between the last two: then each
- * level lasts `factor` times as long as the one before.
+ * Fills in last_s, level_s and slower from the times of so many steps, two or more, ascending, the
+ * last two not equal; factor is known. What comes in at a constant rate fills each level `factor`
+ * times as slowly as the one before; what comes in at a rate that grows like the buffer fills all
+ * of them in the same time. Which it is, or what in between, the latest levels tell.
  */
+void trend_stairs_expect(struct trend_stairs *stairs, const double *step_s, size_t nr);
+
+/* When the next step is due if it goes on like that. */
 double trend_stairs_next(const struct trend_stairs *stairs);
 /* Whether that is long past: the staircase has ended. */
 bool trend_stairs_ended(const struct trend_stairs *stairs, double now_s);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_forecast.c - when a made-up program reaches a limit, by the forecast of its first 200 seconds
- * and by its own rule: a buffer that is filled evenly and doubles, other blocks of the function that
- * owns it, blocks of another function that grow in a line, and what stays as it is.
+ * and by its own rule: a buffer that is filled evenly and doubles, or doubles every so many seconds,
+ * other blocks of the function that owns it, blocks of another function that grow in a line, and what
+ * stays as it is.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,9 +30,9 @@
 
 enum { OWNER = 3, OTHER = 9, STILL = 15 }; /* stacks, in f1, f3 and f5 */
 
-/* Bytes a second, and bytes that stay. */
+/* Bytes a second, and bytes that stay; every: if not 0, the buffer doubles so often instead. */
 struct program {
-	double fill, rest, line, still;
+	double fill, rest, line, still, every;
 };
 
 /* The size of a buffer that holds so much. */
@@ -40,9 +41,14 @@ static double room_for(double used)
 	return used > 0 ? 64 * exp2(fmax(0, ceil(log2(used / 64)))) : 0;
 }
 
+static double buffer_at(const struct program *p, double s)
+{
+	return p->every > 0 ? 64 * exp2(floor(s / p->every)) : room_for(p->fill * s);
+}
+
 static double bytes_at(const struct program *p, double s)
 {
-	return room_for(p->fill * s) + (p->rest + p->line) * s + p->still;
+	return buffer_at(p, s) + (p->rest + p->line) * s + p->still;
 }
 
 /* By the program's own rule; line: whether the other function goes on after now. */
@@ -70,7 +76,7 @@ struct seen {
 
 static struct snapshot *snapshot_at(const struct program *p, double s)
 {
-	const double sizes[] = {room_for(p->fill * s), p->rest * s, p->line * s, p->still};
+	const double sizes[] = {buffer_at(p, s), p->rest * s, p->line * s, p->still};
 	const uint32_t stacks[] = {OWNER, OWNER + 1, OTHER, STILL};
 	struct fake_heap heap;
 	struct snapshot *snapshot;
@@ -79,7 +85,7 @@ static struct snapshot *snapshot_at(const struct program *p, double s)
 	for (size_t i = 0; i < 4; i++) {
 		size_t b = fake_heap_add(&heap, (uint64_t)sizes[i], stacks[i], 1);
 
-		heap.blocks[b].nr_steps = !i && p->fill > 0;
+		heap.blocks[b].nr_steps = !i && sizes[i] > 0;
 	}
 	heap.now_ms = (uint64_t)(s * 1000);
 	snapshot = fake_heap_snapshot(&heap, 0);
@@ -96,9 +102,12 @@ static void tell_steps(const struct program *p, struct snapshot *s)
 	assert_int_equal(s->nr_lineages, 1);
 	free(s->steps);
 	s->steps = xcalloc(64, sizeof(*s->steps));
-	for (double size = 64; size < room_for(p->fill * NOW_S); size *= 2)
-		s->steps[nr++] = (struct snap_step){(uint64_t)(2 * size),
-						    (uint64_t)(1000 * size / p->fill), stack};
+	for (double size = 64; size < buffer_at(p, NOW_S); size *= 2) {
+		double at_s = p->every > 0 ? p->every * log2(size / 32) : size / p->fill;
+
+		s->steps[nr++] = (struct snap_step){(uint64_t)(2 * size), (uint64_t)(1000 * at_s),
+						    stack};
+	}
 	l->born_size = 64;
 	l->first_step = 0;
 	l->nr_steps = l->nr_kept = l->nr_first = nr;
@@ -119,7 +128,7 @@ static void see(struct seen *seen, const struct program *p, double limit, bool l
 			snapshot_free(seen->latest);
 	}
 	series_describe(&seen->series, seen->latest);
-	if (p->fill > 0)
+	if (buffer_at(p, NOW_S) > 0)
 		tell_steps(p, seen->latest);
 	seen->names = names_new(seen->series.all, fake_heap_lookup, NULL);
 	seen->own = names_new(seen->latest, fake_heap_lookup, NULL);
@@ -165,7 +174,7 @@ static void assert_foreseen(const struct trend_forecast *f, double at_s, bool li
 
 static void test_line(void **state)
 {
-	const struct program p = {0, 0, 500, 10000};
+	const struct program p = {0, 0, 500, 10000, 0};
 	struct seen seen;
 
 	(void)state;
@@ -180,7 +189,7 @@ static void test_line(void **state)
 /* The next step, and the one after that, from the buffer's lineage and from samples alone. */
 static void test_buffer(void **state)
 {
-	const struct program p = {1000, 0, 0, 10000};
+	const struct program p = {1000, 0, 0, 10000, 0};
 
 	(void)state;
 	for (int lineage = 0; lineage < 2; lineage++) {
@@ -203,6 +212,84 @@ static void test_buffer(void **state)
 	}
 }
 
+/* A buffer that doubles at equal intervals, as what comes in grows with what there is. */
+static void test_equal_intervals(void **state)
+{
+	(void)state;
+	for (int lineage = 0; lineage < 2; lineage++) {
+		for (double limit = 1e6; limit < 1e9; limit *= 1.9) {
+			const struct program p = {.still = 1000, .every = 19};
+			const struct trend_row *row;
+			struct seen seen;
+			double size, at_s;
+
+			see(&seen, &p, limit, lineage);
+			row = row_of(&seen, "f1");
+			assert_int_equal(row->belief.shape, TREND_DOUBLING);
+			trend_next_step(&seen.trend, row, &size, &at_s);
+			assert_true(size == 64 * 2048);
+			assert_true(fabs(at_s - 209) < (lineage ? 0.1 : INTERVAL_S + 1));
+			assert_true(row->limit.reached);
+			if (fabs(row->limit.at_s - reached_at(p, limit, true)) >
+			    (lineage ? 0.2 : 5 * INTERVAL_S))
+				fail_msg("limit %.0f: %.1f s, foreseen for %.1f s", limit,
+					 reached_at(p, limit, true), row->limit.at_s);
+			seen_release(&seen);
+		}
+	}
+}
+
+/* What is expected of steps at these times; factor 2. */
+static struct trend_stairs expected(const double *step_s, size_t nr)
+{
+	struct trend_stairs stairs = {.nr = nr, .factor = 2, .size = 1024};
+
+	trend_stairs_expect(&stairs, step_s, nr);
+	return stairs;
+}
+
+/* A pause of so many seconds before each step; how long the next one is expected to be. */
+static double next_pause(const double *pauses, size_t nr)
+{
+	double *step_s = xcalloc(nr + 1, sizeof(*step_s));
+	struct trend_stairs stairs;
+
+	for (size_t i = 0; i < nr; i++)
+		step_s[i + 1] = step_s[i] + pauses[i];
+	stairs = expected(step_s, nr + 1);
+	assert_true(stairs.last_s == step_s[nr]);
+	free(step_s);
+	return trend_stairs_next(&stairs) - stairs.last_s;
+}
+
+#define assert_next(seconds, ...)                                                                  \
+	do {                                                                                       \
+		const double pauses[] = {__VA_ARGS__};                                             \
+		double next = next_pause(pauses, sizeof(pauses) / sizeof(pauses[0]));              \
+                                                                                                   \
+		if (fabs(next / (seconds)-1) > 0.2)                                                \
+			fail_msg("%f s expected, not %f", next, (double)(seconds));                \
+	} while (0)
+
+/* Both laws and one in between; starts, sleeps and wavering times do not mislead. */
+static void test_pauses(void **state)
+{
+	(void)state;
+	assert_next(20, 10); /* one level tells no law: the slower one is taken */
+	assert_next(10, 10, 10);
+	assert_next(40, 10, 20);
+	assert_next(64, 1, 2, 4, 8, 16, 32);
+	assert_next(5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5);
+	assert_next(22.6, 2, 2.83, 4, 5.66, 8, 11.3, 16); /* a rate that grows in a line */
+	assert_next(200, 0.001, 0.001, 0.001, 0.002, 0.001, 100); /* loaded, then used */
+	assert_next(400, 0.001, 0.001, 0.001, 0.002, 0.001, 50, 100, 200);
+	assert_next(5, 5, 5, 600, 5, 5, 5); /* slept once */
+	assert_next(64, 4, 8, 500, 16, 32);
+	assert_next(10, 9, 11, 10.5, 9.4, 10.2, 8.9, 10.8);
+	assert_next(64, 1.1, 1.8, 4.3, 7.6, 17, 30);
+	assert_next(2.5, 4, 3, 2.5, 2); /* ever faster: no faster than of late */
+}
+
 /* A buffer and other blocks of the same function: the limit is met by a step, or on a level. */
 static void test_mixed_group(void **state)
 {
@@ -212,7 +299,7 @@ static void test_mixed_group(void **state)
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
 		for (double limit = 4.5e5; limit < 8e6; limit *= 1.3) {
-			const struct program p = {1000, rests[i], 0, 10000};
+			const struct program p = {1000, rests[i], 0, 10000, 0};
 			double at_s = reached_at(p, limit, true);
 			const struct trend_row *row;
 			struct seen seen;
@@ -238,7 +325,7 @@ static void test_two_groups(void **state)
 {
 	(void)state;
 	for (double limit = 4.5e5; limit < 8e6; limit *= 1.3) {
-		const struct program p = {1000, 0, 300, 10000};
+		const struct program p = {1000, 0, 300, 10000, 0};
 		struct program alone = p;
 		struct seen seen;
 
@@ -254,7 +341,7 @@ static void test_two_groups(void **state)
 
 static void test_passed_and_never(void **state)
 {
-	const struct program p = {1000, 300, 0, 10000}, slow = {0, 0, 20, 10000};
+	const struct program p = {1000, 300, 0, 10000, 0}, slow = {0, 0, 20, 10000, 0};
 	struct seen seen;
 
 	(void)state;
@@ -277,7 +364,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_line),	   cmocka_unit_test(test_buffer),
 		cmocka_unit_test(test_mixed_group), cmocka_unit_test(test_two_groups),
-		cmocka_unit_test(test_passed_and_never),
+		cmocka_unit_test(test_passed_and_never), cmocka_unit_test(test_equal_intervals),
+		cmocka_unit_test(test_pauses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
