@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/runtime.h"
+#include "analysis/function_path.h"
 #include "reports/report.h"
 #include "util/alloc.h"
 #include "util/buffer.h"

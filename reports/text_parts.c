@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/function_path.h"
 #include "analysis/names.h"
-#include "analysis/runtime.h"
 #include "reports/report.h"
 #include "reports/text_internal.h"
 #include "util/alloc.h"

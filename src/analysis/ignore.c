@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "analysis/names.h"
-#include "analysis/runtime.h"
+#include "analysis/function_path.h"
 #include "util/alloc.h"
 #include "util/error.h"
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/class.h"
+#include "analysis/function_path.h"
 #include "analysis/runtime.h"
 #include "analysis/snapshot.h"
 #include "util/alloc.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * runtime.h - which frames are not the program's own: allocators and language runtimes, by the
- * name of the module or of the function; and what is left of a demangled name without its
- * arguments, generics and return type.
+ * name of the module or of the function.
  */
 #ifndef HEAPSTORY_ANALYSIS_RUNTIME_H
 #define HEAPSTORY_ANALYSIS_RUNTIME_H
@@ -36,22 +35,5 @@ bool runtime_file(const char *path);
 
 /* Whether code made at run time is the runtime's own; by the name in its perf map file. */
 bool runtime_jit(const char *name);
-
-/*
- * "void a::B<T>::f<U>(int) const" is the path a, B, f; "<a::B as std::C>::f" is a, B, std, C, f.
- * A closure is the function that it is in. nr is at least 1.
- */
-struct function_path {
-	char *text; /* holds the parts, each with its 0 */
-	char **part;
-	size_t nr;
-	bool qualified; /* it had a namespace or class, also if nr is 1 */
-};
-
-void function_path_init(struct function_path *path, const char *function);
-void function_path_release(struct function_path *path);
-
-/* "a::B::f": the path of a function as one word for tables. Caller frees. */
-char *function_short(const char *function);
 
 #endif

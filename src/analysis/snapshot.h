@@ -85,6 +85,14 @@ struct snap_block {
 	uint32_t class_word;            /* index into class_words; 0: none that points into a module */
 };
 
+/* Bytes of a block that belong to it, its slack included; at least 1. */
+static inline uint64_t snap_block_span(const struct snap_block *block)
+{
+	uint64_t span = block->usable > block->size ? block->usable : block->size;
+
+	return span ? span : 1;
+}
+
 /* First word of a block that points to data of a module: to a vtable, if it is an object's. */
 struct snap_class_word {
 	uint32_t module;

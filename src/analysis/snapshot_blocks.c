@@ -45,18 +45,6 @@ struct parsed {
 	const struct hs_long_lineage *full;
 };
 
-static uint64_t ticks_ms(uint32_t ticks)
-{
-	return (uint64_t)ticks * HS_TICK_MS;
-}
-
-static uint64_t span(const struct snap_block *b)
-{
-	uint64_t n = b->usable > b->size ? b->usable : b->size;
-
-	return n ? n : 1;
-}
-
 static uint32_t thread_of(const struct take *t, uint64_t serial)
 {
 	uint64_t slot = serial >> HS_SERIAL_SLOT_SHIFT;
@@ -99,7 +87,7 @@ static bool parse(struct take *t, const struct hs_record *r, bool is_mapping, st
 	b->address = r->word & HS_RECORD_ADDRESS;
 	b->family = (uint16_t)HS_RECORD_FAMILY(r->word);
 	b->serial = r->serial;
-	b->birth_ms = ticks_ms(r->birth);
+	b->birth_ms = snap_ticks_ms(r->birth);
 	b->size = r->size & HS_SIZE_MAX;
 	b->usable = b->size + (r->size >> HS_SIZE_BITS);
 	p->placed_ms = b->birth_ms;
@@ -114,10 +102,10 @@ static bool parse(struct take *t, const struct hs_record *r, bool is_mapping, st
 		p->head = find_lineage(t, r, p);
 		if (!p->head)
 			return false;
-		b->birth_ms = ticks_ms(p->head->birth);
+		b->birth_ms = snap_ticks_ms(p->head->birth);
 		p->placed_ms = b->birth_ms;
-		if (ticks_ms(p->head->changed) > p->placed_ms)
-			p->placed_ms = ticks_ms(p->head->changed);
+		if (snap_ticks_ms(p->head->changed) > p->placed_ms)
+			p->placed_ms = snap_ticks_ms(p->head->changed);
 	}
 	if (b->size == HS_SIZE_MAX || r->size >> HS_SIZE_BITS == HS_SLACK_MAX) {
 		*ret_why = "size that is in no lineage";
@@ -130,7 +118,7 @@ static bool parse(struct take *t, const struct hs_record *r, bool is_mapping, st
 	if (stack >= t->maps->nr_stacks || (p->head && p->head->born_stack >= t->maps->nr_stacks))
 		return false;
 	*ret_why = "size out of range";
-	if (span(b) >= SPAN_END || b->address + span(b) > SPAN_END)
+	if (snap_block_span(b) >= SPAN_END || b->address + snap_block_span(b) > SPAN_END)
 		return false;
 	b->stack = t->maps->stacks[stack];
 	b->thread = thread_of(t, b->serial);
@@ -193,8 +181,8 @@ static void add_steps(struct take *t, const struct parsed *p, struct snap_lineag
 				     nth, p->block.address, step.stack, t->maps->nr_stacks);
 			continue;
 		}
-		s->steps[s->nr_steps++] = (struct snap_step){step.size, ticks_ms(step.time),
-							     t->maps->stacks[step.stack]};
+		s->steps[s->nr_steps++] = (struct snap_step){
+			step.size, snap_ticks_ms(step.time), t->maps->stacks[step.stack]};
 		l->nr_kept++;
 		l->nr_first += i < first;
 	}
@@ -213,7 +201,7 @@ static uint32_t add_lineage(struct take *t, const struct parsed *p, bool in_flig
 		.born_stack = t->maps->stacks[p->head->born_stack],
 		.nr_steps = p->head->nr_steps,
 		.nr_shrinks = p->full ? p->full->nr_shrinks : p->head->nr_shrinks,
-		.changed_ms = ticks_ms(p->head->changed),
+		.changed_ms = snap_ticks_ms(p->head->changed),
 		.peak_size = peak_of(p),
 		.inferred = p->head->flags & HS_LINEAGE_INFERRED,
 	};
@@ -265,7 +253,7 @@ static void take_records(struct take *t, const struct hs_record *records, uint64
 				     (uint64_t)(records[i].word & HS_RECORD_ADDRESS), why);
 			continue;
 		}
-		if (last && last->address + span(last) > p.block.address) {
+		if (last && last->address + snap_block_span(last) > p.block.address) {
 			if (!newer(p.placed_ms, &p.block, last_placed, last)) {
 				drop(t, &p.block);
 				continue;
@@ -397,7 +385,7 @@ static void insert_in_flight(struct take *t, const struct hs_record *r)
 	if (at) {
 		const struct snap_block *before = &s->blocks[at - 1];
 
-		if (before->address + span(before) > p.block.address) {
+		if (before->address + snap_block_span(before) > p.block.address) {
 			p.block.address = before->address;
 			at = count_below(s, p.block.address);
 		}
@@ -415,7 +403,7 @@ static void add_mapping(struct take *t, struct parsed *p, uint64_t *last_placed)
 	struct snapshot *s = t->s;
 	struct snap_block *last = s->nr_mappings ? &s->mappings[s->nr_mappings - 1] : NULL;
 
-	if (last && last->address + span(last) > p->block.address) {
+	if (last && last->address + snap_block_span(last) > p->block.address) {
 		s->coverage.dropped_blocks++;
 		if (!newer(p->placed_ms, &p->block, *last_placed, last))
 			return;

@@ -19,6 +19,12 @@ struct snap_problem {
 	char text[SNAP_PROBLEM_LEN];
 };
 
+/* Milliseconds of a time of the store in ticks. */
+static inline uint64_t snap_ticks_ms(uint32_t ticks)
+{
+	return (uint64_t)ticks * HS_TICK_MS;
+}
+
 /* ---- snapshot_encode.c: the chunks of a snapshot file ---- */
 
 struct snap_chunk_kind {

@@ -62,11 +62,6 @@ static const struct store_array *array_of(const struct build *b, unsigned int ar
 	return &b->image->arrays[array];
 }
 
-static uint64_t ticks_ms(uint32_t ticks)
-{
-	return (uint64_t)ticks * HS_TICK_MS;
-}
-
 /* ---- the process ------------------------------------------------------------------------- */
 
 static void take_image_id(struct snapshot *s, const struct hs_header *h)
@@ -216,8 +211,8 @@ static int take_module(struct build *b, uint64_t i, const struct hs_module *from
 		.start = from->start,
 		.end = from->end,
 		.flags = from->flags,
-		.loaded_ms = ticks_ms(from->loaded),
-		.unloaded_ms = ticks_ms(from->unloaded),
+		.loaded_ms = snap_ticks_ms(from->loaded),
+		.unloaded_ms = snap_ticks_ms(from->unloaded),
 		.dev = from->dev,
 		.inode = from->inode,
 		.nr_segments = from->nr_segments,
@@ -277,7 +272,7 @@ static void take_threads(struct build *b)
 			.tid = from[i].tid,
 			.slot = (uint32_t)i,
 			.first_serial = from[i].first_serial,
-			.since_ms = ticks_ms(from[i].born_tick),
+			.since_ms = snap_ticks_ms(from[i].born_tick),
 			.gone = from[i].state != HS_THREAD_LIVE,
 		};
 		memcpy(t->name, from[i].name, sizeof(t->name) - 1);

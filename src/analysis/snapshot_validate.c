@@ -163,19 +163,12 @@ void snap_block_checks_release(struct snap_block_checks *c)
 	free(c->sums);
 }
 
-static uint64_t block_span(const struct snap_block *b)
-{
-	uint64_t span = b->usable > b->size ? b->usable : b->size;
-
-	return span ? span : 1;
-}
-
 static bool valid_place(const struct snap_block_checks *c, const struct snap_block *b,
 			struct snap_problem *p)
 {
 	uint32_t id = SNAP_FIRST_COLUMN;
 
-	if (b->address >= ADDRESS_END || block_span(b) >= ADDRESS_END)
+	if (b->address >= ADDRESS_END || snap_block_span(b) >= ADDRESS_END)
 		return bad(p, id, "block %zu of %" PRIu64 " bytes lies at 0x%" PRIx64, c->nr,
 			   b->size, b->address);
 	if (b->address < c->address)
@@ -226,7 +219,7 @@ bool snap_block_checks_add(struct snap_block_checks *c, const struct snap_block 
 			return false;
 		c->address = b->address;
 		if (!(b->flags & SNAP_BLOCK_IN_FLIGHT))
-			c->end = b->address + block_span(b);
+			c->end = b->address + snap_block_span(b);
 		c->sums[b->stack].count++;
 		c->sums[b->stack].bytes += b->size;
 		c->nr++;
@@ -271,7 +264,8 @@ static bool valid_mappings(const struct snapshot *s, struct snap_problem *p)
 	for (size_t i = 0; i < s->nr_mappings; i++) {
 		const struct snap_block *m = &s->mappings[i];
 
-		if (m->address < end || m->address >= ADDRESS_END || block_span(m) >= ADDRESS_END)
+		if (m->address < end || m->address >= ADDRESS_END ||
+		    snap_block_span(m) >= ADDRESS_END)
 			return bad(p, id,
 				   "mapping %zu at 0x%" PRIx64 " of %" PRIu64
 				   " bytes, expected at 0x%" PRIx64 " or above",
@@ -282,7 +276,7 @@ static bool valid_mappings(const struct snapshot *s, struct snap_problem *p)
 			return bad(p, id,
 				   "mapping %zu has stack %u, thread %u, lineage %u, family %u", i,
 				   m->stack, m->thread, m->lineage, m->family);
-		end = m->address + block_span(m);
+		end = m->address + snap_block_span(m);
 	}
 	return true;
 }

@@ -35,14 +35,6 @@ static int parse_address(const char *text, uint64_t *ret)
 	return 0;
 }
 
-/* Bytes of a block that belong to it, its slack included; at least one. */
-static uint64_t extent(const struct snap_block *b)
-{
-	uint64_t len = b->usable > b->size ? b->usable : b->size;
-
-	return len ? len : 1;
-}
-
 /* Index of the last one that starts at or before the address; SIZE_MAX: none does. */
 static size_t block_before(const struct snap_block *blocks, size_t nr, uint64_t address)
 {
@@ -64,7 +56,9 @@ static const struct snap_block *find(const struct snap_block *blocks, size_t nr,
 {
 	size_t k = block_before(blocks, nr, address);
 
-	return k != SIZE_MAX && address - blocks[k].address < extent(&blocks[k]) ? &blocks[k] : NULL;
+	if (k == SIZE_MAX || address - blocks[k].address >= snap_block_span(&blocks[k]))
+		return NULL;
+	return &blocks[k];
 }
 
 /* The nearest block of malloc is told; a mapping may be anywhere. */
@@ -73,7 +67,7 @@ static void say_none(const struct snapshot *s, const char *text, uint64_t addres
 	size_t before = block_before(s->blocks, s->nr_blocks, address);
 	const struct snap_block *below = before != SIZE_MAX ? &s->blocks[before] : NULL;
 	const struct snap_block *above = before + 1 < s->nr_blocks ? &s->blocks[before + 1] : NULL;
-	uint64_t down = below ? address - (below->address + extent(below) - 1) : UINT64_MAX;
+	uint64_t down = below ? address - (below->address + snap_block_span(below) - 1) : UINT64_MAX;
 	uint64_t up = above ? above->address - address : UINT64_MAX;
 
 	if (!below && !above)

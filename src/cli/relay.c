@@ -8,6 +8,7 @@
 #include "cli/relay.h"
 
 #include "cli/witness.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 #include <errno.h>
@@ -19,7 +20,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define STOP_VALID_MS 2000 /* a stop of the child so long after the terminal's is another one */
@@ -35,10 +35,7 @@ static struct {
 
 static uint64_t now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
+	return monotonic_ns() / 1000000;
 }
 
 /*

@@ -17,6 +17,7 @@
 #include "store/format.h"
 #include "store/summary.h"
 #include "util/alloc.h"
+#include "util/clock.h"
 #include "util/units.h"
 
 #include <dirent.h>
@@ -38,17 +39,9 @@
 #define EXEC_POLLS	 100
 #define RUNNING_NAMED	 8u /* children that are named where they run on */
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static uint64_t ms_since(uint64_t ns)
 {
-	uint64_t now = now_ns();
+	uint64_t now = monotonic_ns();
 
 	return now > ns ? (now - ns) / 1000000 : 0;
 }
@@ -389,8 +382,8 @@ void supervisor_init(struct supervisor *s, const char *dir,
 		s->timeline = timeline_new(path, s->options.keep_bytes / TIMELINE_SHARE);
 	find_numbered(s);
 	note_store(s);
-	s->next_every_ns = options->every_ns ? now_ns() + options->every_ns : NEVER;
-	s->next_children_ns = options->follow ? now_ns() + CHILDREN_POLL_NS : NEVER;
+	s->next_every_ns = options->every_ns ? monotonic_ns() + options->every_ns : NEVER;
+	s->next_children_ns = options->follow ? monotonic_ns() + CHILDREN_POLL_NS : NEVER;
 }
 
 void supervisor_release(struct supervisor *s)
@@ -445,7 +438,7 @@ static int ms_until(uint64_t now, uint64_t then)
 
 int supervisor_tick(struct supervisor *s)
 {
-	uint64_t now = now_ns(), next;
+	uint64_t now = monotonic_ns(), next;
 
 	follow_images(s);
 	note_store(s);
@@ -454,7 +447,7 @@ int supervisor_tick(struct supervisor *s)
 		take_numbered(s);
 	if (now >= s->next_children_ns) {
 		finish_children(s, s->dir, false);
-		s->next_children_ns = now_ns() + CHILDREN_POLL_NS;
+		s->next_children_ns = monotonic_ns() + CHILDREN_POLL_NS;
 	}
 	if (s->options.growth_bytes)
 		return GROWTH_POLL_MS;
@@ -464,7 +457,7 @@ int supervisor_tick(struct supervisor *s)
 		next = s->next_children_ns;
 	if (s->stores[0] && next > now + IMAGES_POLL_NS)
 		next = now + IMAGES_POLL_NS;
-	return ms_until(now_ns(), next);
+	return ms_until(monotonic_ns(), next);
 }
 
 /*

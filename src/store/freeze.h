@@ -44,7 +44,4 @@ void freezer_set(struct freezer *f);
  */
 bool freezer_clear(struct freezer *f);
 
-/* CLOCK_MONOTONIC. */
-uint64_t monotonic_ns(void);
-
 #endif

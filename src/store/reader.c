@@ -17,6 +17,7 @@
 #include "store/copy.h"
 #include "store/freeze.h"
 #include "store/process.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 #define MAX_ATTEMPTS 3u

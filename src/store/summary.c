@@ -11,6 +11,7 @@
 
 #include "store/freeze.h"
 #include "store/process.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 static bool read_whole(int fd, void *buf, size_t len, uint64_t off)

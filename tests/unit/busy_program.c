@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/freeze.h"
+#include "util/clock.h"
 
 #define NR_STACKS   8u
 #define BLOCKS_EACH 500u

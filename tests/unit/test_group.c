@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analysis/filter.h"
+#include "analysis/function_path.h"
 #include "analysis/heap.h"
 #include "analysis/lineage.h"
 #include "analysis/runtime.h"

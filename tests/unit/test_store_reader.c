@@ -23,6 +23,7 @@
 #include "tests/unit/busy_program.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/snapshot_fixture.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 #define CAP (UINT64_C(32) << 20)

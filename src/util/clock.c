@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock.c - see clock.h.
+ */
+#include "util/clock.h"
+
+#include <time.h>
+
+uint64_t monotonic_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}

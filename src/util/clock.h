@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock.h - the time on the clock that only runs on.
+ */
+#ifndef HEAPSTORY_UTIL_CLOCK_H
+#define HEAPSTORY_UTIL_CLOCK_H
+
+#include <stdint.h>
+
+/* CLOCK_MONOTONIC; a signal handler may ask too. */
+uint64_t monotonic_ns(void);
+
+#endif
