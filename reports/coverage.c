@@ -128,9 +128,11 @@ static void note_program(json_t *o, const struct snapshot *s)
 				 "programs that can't be, or without room for a store",
 			      children, children == 1 ? "child could" : "children could");
 	else if (children)
-		rows_add_note(o, "%" PRIu64 " %s not traced; --follow-children traces them",
-			      children, children == 1 ? "child was" : "children were");
-	if (flags & HS_STORE_CHILD)
+		rows_add_note(o, "%" PRIu64 " %s not traced; --follow-children traces %s", children,
+			      children == 1 ? "child was" : "children were",
+			      children == 1 ? "it" : "them");
+	/* one that became another program by exec began anew */
+	if (flags & HS_STORE_CHILD && !s->generation)
 		rows_add_note(o, "a followed child: it began with the blocks of its parent");
 }
 
@@ -152,24 +154,26 @@ static void note_stacks(json_t *o, const struct snapshot *s)
 		caller += s->nodes[node].pc == HS_PC_CUT_UNWIND;
 	}
 	if (depth)
-		rows_add_note(o, "%" PRIu64 " stack%s cut at the depth limit of %" PRIu32 " frames",
-			      depth, plural(depth), s->depth);
+		rows_add_note(o, "%" PRIu64 " stack%s cut at the depth limit of %" PRIu32 " frame%s",
+			      depth, plural(depth), s->depth, plural(s->depth));
 	if (caller)
 		rows_add_note(o, "%" PRIu64 " stack%s cut where the caller was not found", caller,
 			      plural(caller));
 }
 
+/*
+ * Where the store is matters while its program runs and it grows: in memory it counts against the
+ * program's limit, on disk it costs write-back. What became of it later is no business of a snapshot.
+ */
 static void note_store(json_t *o, const struct snapshot *s)
 {
 	const char *slash = s->path ? strrchr(s->path, '/') : NULL;
 
-	if (s->coverage.flags & HS_STORE_ON_TMPFS)
+	if (s->source == SNAPSHOT_LIVE_STORE && s->coverage.flags & HS_STORE_ON_TMPFS)
 		rows_add_note(o, "the store is in memory (tmpfs)");
-	else if (s->source != SNAPSHOT_FILE && slash)
+	else if (s->source == SNAPSHOT_LIVE_STORE && slash)
 		rows_add_note(o, "the store is on disk, in '%.*s'", (int)(slash - s->path),
 			      s->path);
-	else
-		rows_add_note(o, "the store is on disk");
 	for (size_t i = 0; i < s->nr_messages; i++)
 		rows_add_note(o, "tracer: %s", s->messages[i]);
 }

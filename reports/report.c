@@ -10,6 +10,46 @@
 #include <time.h>
 
 #include "util/alloc.h"
+#include "util/escape.h"
+
+/* What takes the place of a string with control characters; NULL: it may stay. */
+static json_t *escaped(const json_t *value)
+{
+	const char *text = json_string_value(value);
+	json_t *clean = NULL;
+	char *escape;
+
+	if (text && has_controls(text)) {
+		escape = escape_controls(text);
+		clean = report_string(escape);
+		free(escape);
+	}
+	return clean;
+}
+
+/* Text goes to terminals: names that a program chose are not to move the cursor there. */
+static void escape_strings(json_t *value)
+{
+	json_t *member, *clean;
+	const char *name;
+	void *next;
+	size_t i;
+
+	json_object_foreach_safe(value, next, name, member)
+	{
+		escape_strings(member);
+		clean = escaped(member);
+		if (clean)
+			json_object_set_new(value, name, clean);
+	}
+	json_array_foreach(value, i, member)
+	{
+		escape_strings(member);
+		clean = escaped(member);
+		if (clean)
+			json_array_set_new(value, i, clean);
+	}
+}
 
 void report_begin(struct report *r, const struct report_style *style, const char *command,
 		  const struct report_view *view, json_t *target, json_t *coverage, json_t *totals)
@@ -22,16 +62,25 @@ void report_begin(struct report *r, const struct report_style *style, const char
 	r->target = target ? target : json_object();
 	r->coverage = coverage ? coverage : json_object();
 	r->totals = totals ? totals : json_object();
+	if (!style->json) {
+		escape_strings(r->target);
+		escape_strings(r->coverage);
+		escape_strings(r->totals);
+	}
 	r->ops->begin(r);
 }
 
 void report_suspects(struct report *r, json_t *suspects)
 {
+	if (!r->style.json)
+		escape_strings(suspects);
 	r->suspects = suspects;
 }
 
 void report_row(struct report *r, json_t *row)
 {
+	if (!r->style.json)
+		escape_strings(row);
 	r->ops->row(r, row);
 	r->nr_rows++;
 	json_decref(row);

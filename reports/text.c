@@ -13,10 +13,12 @@
 
 #include "reports/text_internal.h"
 #include "util/alloc.h"
+#include "util/escape.h"
 #include "util/units.h"
 
+#define MIN_CHAIN   4 /* and what is behind "malloc in " there */
 #define LAYOUT_ROWS 1000u /* so many decide about the widths */
-#define MIN_LAST    20 /* bytes that the last column gets at least */
+#define MIN_LAST    10 /* bytes that the last column gets at least */
 
 /* ---- cells ------------------------------------------------------------------------------- */
 
@@ -68,7 +70,8 @@ static char *class_cell(const struct report *r, const json_t *row, const json_t 
 	named = !head;
 	head = head ? head : xasprintf("%s at ", class ? class : "?");
 	len = strlen(head);
-	chain = chain_cell(r, row, stack, width > len + MIN_LAST ? width - len : width);
+	chain = chain_cell(r, row, stack,
+			   !width ? 0 : width > len + MIN_CHAIN ? width - len : MIN_CHAIN);
 	/* the name of a class may be so long that nothing else has room */
 	if (named && width && len + strlen(chain) > width)
 		cell = text_elided(class, width);
@@ -303,11 +306,16 @@ static void end(struct report *r, size_t nr_left)
 {
 	if (!r->widths)
 		lay_out(r);
-	if (!r->nr_rows && r->view->empty)
-		fprintf(r->style.out, "%s\n", r->view->empty);
+	if (!r->nr_rows && !nr_left && r->view->empty) {
+		char *empty = escape_controls(r->view->empty);
+
+		fprintf(r->style.out, "%s\n", empty);
+		free(empty);
+	}
 	if (nr_left)
-		fprintf(r->style.out, "%s(%zu more; -n all shows %s)%s\n", text_colour(r, "dim"),
-			nr_left, nr_left == 1 ? "it" : "them", text_colour(r, "reset"));
+		fprintf(r->style.out, "%s(%zu more row%s; -n all shows %s)%s\n",
+			text_colour(r, "dim"), nr_left, nr_left == 1 ? "" : "s",
+			nr_left == 1 ? "it" : "them", text_colour(r, "reset"));
 	if (r->view->total_key && r->nr_rows)
 		print_cells(r, r->totals, r->view->total_key);
 }

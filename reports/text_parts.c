@@ -295,7 +295,7 @@ void text_stack(struct report *r, const json_t *stack, const json_t *cut, int in
 		if (!middle)
 			print_frame(r, frame, indent);
 		else if (nr == INNER_FRAMES)
-			fprintf(out, "%*s... %zu more; --all-frames shows them\n", indent, "",
+			fprintf(out, "%*s... %zu more frames; --all-frames shows them\n", indent, "",
 				nr_shown - last);
 		nr++;
 	}

@@ -86,11 +86,19 @@ int ignore_read(FILE *f, const char *name, struct ignore *ret, struct hs_error *
 	unsigned int nr = 0;
 	char *line = NULL;
 	size_t alloc = 0;
+	ssize_t len;
 	int res = 0;
 
 	*ret = (struct ignore){.path = xstrdup(name)};
-	while (!res && getline(&line, &alloc, f) >= 0)
-		res = parse_line(ret, line, ++nr, err);
+	while (!res && (len = getline(&line, &alloc, f)) >= 0) {
+		nr++;
+		if (memchr(line, 0, (size_t)len))
+			res = hs_error_set(err, HS_E_USAGE,
+					   "'%s', line %u: a byte of value 0: this is no text", name,
+					   nr);
+		else
+			res = parse_line(ret, line, nr, err);
+	}
 	if (!res && !feof(f))
 		res = hs_error_system(err, "read", name);
 	free(line);

@@ -230,6 +230,9 @@ static int run(int argc, char **argv)
 	two = o.nr_operands > 1;
 	if (!status)
 		status = need_operands(&o, two ? 2 : 1, argv[0], "TARGET");
+	if (!status && o.json)
+		status = say("export writes the format of another tool and has no --json; "
+			     "'heapstory heap' and 'heapstory diff' have");
 	if (!status && !mine.format)
 		status = say("--format is missing: pprof or folded");
 	if (!status && !mine.output)

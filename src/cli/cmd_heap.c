@@ -308,6 +308,11 @@ static int run(int argc, char **argv)
 		status = need_operands(&o, 1, argv[0], "TARGET");
 	if (!status && mine.zones && (o.by == GROUP_THREAD || o.by == GROUP_AGE))
 		status = say("--zones does not go with --by thread and --by age");
+	if (!status && mine.addresses && (o.has_by || mine.show_sizes || mine.zones))
+		status = say("--addresses lists blocks, not groups: %s does not go with it",
+			     o.has_by ? "--by" : mine.show_sizes ? "--show-sizes" : "--zones");
+	if (!status && mine.addresses && o.sort == SORT_COUNT)
+		status = say("--addresses lists blocks, which have no count to sort by");
 	if (!status && o.sort == SORT_DELTA)
 		status = say("--sort delta is for 'heapstory diff'; here it is bytes or count");
 	if (status)

@@ -3,6 +3,7 @@
  * cmd_help.c - heapstory help: the manual page of a command, or its help where man has none.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,20 +35,41 @@ static bool page_beside_us(const char *name, char *ret, size_t size)
 	return !access(ret, R_OK);
 }
 
-/* Runs man; true if it showed the page. */
+/* What man writes, on our standard output, whose errors main.c looks for: man says nothing of them. */
+static void copy_out(int from)
+{
+	char buffer[4096];
+	ssize_t n;
+
+	while ((n = read(from, buffer, sizeof(buffer))) > 0 || (n < 0 && errno == EINTR)) {
+		if (n > 0)
+			fwrite(buffer, 1, (size_t)n, stdout);
+	}
+	close(from);
+}
+
+/* Runs man; true if it showed the page. A terminal is man's own, for its pager. */
 static bool show_page(const char *page)
 {
-	int status;
+	int status, ends[2] = {-1, -1};
 	pid_t pid;
 
 	fflush(stdout);
+	if (!isatty(STDOUT_FILENO) && pipe2(ends, O_CLOEXEC))
+		return false;
 	pid = fork();
 	if (!pid) {
+		if (ends[1] >= 0)
+			dup2(ends[1], STDOUT_FILENO);
 		if (!freopen("/dev/null", "w", stderr))
 			_exit(127);
 		execlp("man", "man", page, (char *)NULL);
 		_exit(127);
 	}
+	if (ends[1] >= 0)
+		close(ends[1]);
+	if (ends[0] >= 0)
+		copy_out(ends[0]);
 	if (pid < 0)
 		return false;
 	while (waitpid(pid, &status, 0) < 0) {

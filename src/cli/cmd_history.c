@@ -18,6 +18,14 @@
 #include "symbolizer/symbolizer.h"
 #include "util/alloc.h"
 
+/* Says that the text is none; of hexadecimal digits what is missing. */
+static int say_no_address(const char *text)
+{
+	if (*text && strspn(text, "0123456789abcdefABCDEF") == strlen(text))
+		return say("'%s' is no address; with 0x before it, it is: 0x%s", text, text);
+	return say("'%s' is no address; 0x7f1200000010 is one", text);
+}
+
 /* "0x7f12", or digits alone. 0 or -1. */
 static int parse_address(const char *text, uint64_t *ret)
 {
@@ -205,7 +213,7 @@ static int run(int argc, char **argv)
 	addresses = xmallocarray(o.nr_operands + 1, sizeof(*addresses));
 	for (size_t i = 1; i < o.nr_operands && !status; i++) {
 		if (parse_address(o.operands[i], &addresses[i - 1]))
-			status = say("'%s' is no address; 0x7f1200000010 is one", o.operands[i]);
+			status = say_no_address(o.operands[i]);
 	}
 	if (status)
 		goto out;

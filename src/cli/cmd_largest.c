@@ -96,6 +96,8 @@ static void print(struct source *src, struct read_options *o)
 	find_top(&top, src, &o->filter);
 	if (!top.count && !filter_is_empty(&o->filter))
 		view.empty = nothing = nothing_passes(o, &src->names, 1);
+	if (top.count)
+		view.empty = NULL; /* there are some; none was asked for */
 	progress_stop();
 	report_begin(&report, &style, "largest", &view, rows_target(src->snapshot),
 		     source_coverage(src, true),

@@ -30,7 +30,9 @@ static int parse(struct mode_options *o, int argc, char **argv)
 		else if (options && !strcmp(argv[i], "--json"))
 			o->json = true;
 		else if (options && argv[i][0] == '-' && argv[i][1])
-			return say("unknown option '%s'", argv[i]);
+			return say("unknown option '%s'; 'heapstory mode --help' shows how it is "
+				   "used",
+				   argv[i]);
 		else if (!o->target)
 			o->target = argv[i];
 		else if (!o->mode)

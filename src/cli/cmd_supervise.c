@@ -68,7 +68,9 @@ static int parse(struct supervise_options *o, int argc, char **argv)
 		if (ret < 0)
 			return say_error(&err);
 		if (!ret)
-			return say("unknown option '%s'", argv[i]);
+			return say("unknown option '%s'; 'heapstory supervise --help' lists those "
+				   "that there are",
+				   argv[i]);
 	}
 	if (!o->target)
 		return say("supervise: no target given; 'heapstory supervise --help' shows how");

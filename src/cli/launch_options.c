@@ -209,7 +209,10 @@ int launch_options_parse(struct launch_options *options, enum launch_command com
 		if (ret < 0)
 			return ret;
 		if (!ret)
-			return hs_error_set(err, HS_E_USAGE, "unknown option '%s'", argv[i]);
+			return hs_error_set(err, HS_E_USAGE,
+					    "unknown option '%s'; 'heapstory %s --help' lists those "
+					    "that there are",
+					    argv[i], argv[0]);
 	}
 	if (command == LAUNCH_ENV) {
 		ret = refuse_for_env(options, err);

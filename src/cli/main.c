@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "util/error.h"
+#include "util/escape.h"
 
 #define HEAPSTORY_VERSION "0.1.0"
 
@@ -23,15 +24,19 @@ static const struct command *const commands[] = {
 
 int say(const char *format, ...)
 {
+	char *text, *clean;
 	va_list args;
 
 	progress_stop();
 	fflush(stdout);
-	fputs("heapstory: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	if (vasprintf(&text, format, args) < 0)
+		abort();
 	va_end(args);
-	fputc('\n', stderr);
+	clean = escape_controls(text);
+	fprintf(stderr, "heapstory: %s\n", clean);
+	free(clean);
+	free(text);
 	return EXIT_TROUBLE;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/buffer.h"
 #include "util/units.h"
 
 /* ---- groups ------------------------------------------------------------------------------ */
@@ -110,17 +111,17 @@ void view_suspects(struct report *r, const json_t *suspects)
 /* ---- blocks ------------------------------------------------------------------------------ */
 
 /* Its number, and its name unless that is the program's, which all threads have at first. */
-static void print_thread(struct report *r, const json_t *row)
+static void add_thread(struct buffer *b, const struct report *r, const json_t *row)
 {
 	const char *name = json_string_value(json_object_get(row, "thread_name"));
 	const char *program = json_string_value(json_object_get(r->target, "name"));
 
 	if (!json_is_integer(json_object_get(row, "thread")))
 		return;
-	fprintf(r->style.out, ", thread %" JSON_INTEGER_FORMAT,
-		json_integer_value(json_object_get(row, "thread")));
+	buffer_addf(b, ", thread %" JSON_INTEGER_FORMAT,
+		    json_integer_value(json_object_get(row, "thread")));
 	if (name && (!program || strncmp(name, program, strlen(name))))
-		fprintf(r->style.out, " (%s)", name);
+		buffer_addf(b, " (%s)", name);
 }
 
 void view_block(struct report *r, const json_t *row)
@@ -133,21 +134,26 @@ void view_block(struct report *r, const json_t *row)
 	double age = json_number_value(json_object_get(row, "age_s"));
 	char bytes[REPORT_TEXT_LEN], moment[REPORT_TEXT_LEN], duration[UNITS_LEN];
 	FILE *out = r->style.out;
+	struct buffer b = {0};
 
-	fprintf(out, "%s%s#%zu  %s%s at %s", r->nr_printed ? "\n" : "", text_colour(r, "bold"),
-		r->nr_printed + 1, text_bytes((uint64_t)size, bytes), text_colour(r, "reset"),
-		json_string_value(json_object_get(row, "address")));
+	fputs(r->nr_printed ? "\n" : "", out);
+	buffer_addf(&b, "%s#%zu  %s%s at %s", text_colour(r, "bold"), r->nr_printed + 1,
+		    text_bytes((uint64_t)size, bytes), text_colour(r, "reset"),
+		    json_string_value(json_object_get(row, "address")));
 	if (offset)
-		fprintf(out, " (asked for: byte %" JSON_INTEGER_FORMAT " of it)", offset);
-	fprintf(out, ", zone %s, age %s\n", zone ? zone : "unknown",
-		units_format_duration_ms((uint64_t)(age * 1000), duration));
-	fprintf(out,
-		"    %" JSON_INTEGER_FORMAT " bytes asked for, %" JSON_INTEGER_FORMAT
-		" usable; serial %" JSON_INTEGER_FORMAT ":%" JSON_INTEGER_FORMAT,
-		size, json_integer_value(json_object_get(row, "usable")), serial >> 48,
-		serial & ((INT64_C(1) << 48) - 1));
-	print_thread(r, row);
-	fputc('\n', out);
+		buffer_addf(&b, " (asked for: byte %" JSON_INTEGER_FORMAT " of it)", offset);
+	buffer_addf(&b, ", zone %s, age %s", zone ? zone : "unknown",
+		    units_format_duration_ms((uint64_t)(age * 1000), duration));
+	text_wrapped(r, buffer_string(&b), 0);
+	b.len = 0;
+	buffer_addf(&b,
+		    "%" JSON_INTEGER_FORMAT " bytes asked for, %" JSON_INTEGER_FORMAT
+		    " usable; serial %" JSON_INTEGER_FORMAT ":%" JSON_INTEGER_FORMAT,
+		    size, json_integer_value(json_object_get(row, "usable")), serial >> 48,
+		    serial & ((INT64_C(1) << 48) - 1));
+	add_thread(&b, r, row);
+	text_wrapped(r, buffer_string(&b), 4);
+	buffer_clear(&b);
 	if (json_is_object(lineage))
 		text_lineage(r, lineage, json_object_get(row, "stack"), 4);
 	if (json_is_object(lineage))
@@ -167,8 +173,9 @@ static void print_rule(struct report *r, const json_t *rule)
 	char size[UNITS_LEN], *line;
 
 	if (json_is_true(json_object_get(rule, "matched")))
-		line = xasprintf("%s in %+" JSON_INTEGER_FORMAT " blocks: %s %s: %s",
+		line = xasprintf("%s in %+" JSON_INTEGER_FORMAT " block%s: %s %s: %s",
 				 units_format_size_delta(bytes, size), count,
+				 llabs(count) == 1 ? "" : "s",
 				 json_string_value(json_object_get(rule, "kind")),
 				 json_string_value(json_object_get(rule, "glob")),
 				 json_string_value(json_object_get(rule, "reason")));
@@ -189,10 +196,10 @@ void view_ignored(struct report *r, const json_t *ignored)
 	char size[UNITS_LEN], *line;
 	size_t i;
 
-	line = xasprintf("ignored by %s: %s in %+" JSON_INTEGER_FORMAT " blocks, not in the rows "
+	line = xasprintf("ignored by %s: %s in %+" JSON_INTEGER_FORMAT " block%s, not in the rows "
 			 "and the total",
 			 json_string_value(json_object_get(ignored, "file")),
-			 units_format_size_delta(bytes, size), count);
+			 units_format_size_delta(bytes, size), count, llabs(count) == 1 ? "" : "s");
 	text_wrapped(r, line, 0);
 	free(line);
 	json_array_foreach(rules, i, rule) print_rule(r, rule);

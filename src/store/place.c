@@ -427,6 +427,11 @@ int target_find(const char *target, char *ret_path, size_t size, struct hs_error
 		return ret;
 	if (strspn(target, "0123456789") == strlen(target)) {
 		ret = find_pid(target, entries, nr, ret_path, size, err);
+		/* a program may be named by digits, too */
+		for (size_t i = 0; i < nr && ret == -HS_E_NOT_FOUND; i++) {
+			if (entry_has_name(&entries[i], target))
+				ret = find_name(target, entries, nr, ret_path, size, err);
+		}
 		goto out;
 	}
 	ret = find_path(target, ret_path, size, err);
@@ -440,9 +445,16 @@ int target_find(const char *target, char *ret_path, size_t size, struct hs_error
 	}
 	ret = find_name(target, entries, nr, ret_path, size, err);
 	if (ret == -HS_E_NOT_FOUND && !stat(target, &st)) {
-		/* It is there, then, but not ours: opening it says so. */
-		ret = S_ISDIR(st.st_mode) ? no_store(target, err)
-					  : give_path(target, ret_path, size, err);
+		/* It is there, then, but not ours: where it can be read, that is what is wrong. */
+		if (S_ISDIR(st.st_mode))
+			ret = no_store(target, err);
+		else if (S_ISREG(st.st_mode) && !access(target, R_OK))
+			ret = hs_error_set(err, HS_E_NOT_FOUND,
+					   "no traced process is named '%s', and the file '%s' is "
+					   "neither snapshot nor store",
+					   target, target);
+		else
+			ret = give_path(target, ret_path, size, err);
 	}
 out:
 	free(entries);

@@ -29,7 +29,8 @@ int hs_error_system(struct hs_error *err, const char *what, const char *name)
 {
 	int saved = errno;
 
-	hs_error_set(err, HS_E_SYSTEM, "cannot %s '%s': %s", what, name, strerror(saved));
+	hs_error_set(err, HS_E_SYSTEM, "cannot %s '%s': %s%s", what, name, strerror(saved),
+		     saved == EFBIG ? " (see 'ulimit -f')" : "");
 	errno = saved;
 	return -HS_E_SYSTEM;
 }

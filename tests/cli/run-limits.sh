@@ -9,7 +9,7 @@ heapstory check a/exit.hs >/dev/null || fail "no whole exit snapshot under a fil
 # limits that cannot be raised: refused before the start, in one line, whatever is too large
 for blocks in 20 200; do
 	expect_status 2 bash -c "ulimit -f $blocks; heapstory run -o small -- echo started" 2>small.err
-	[ "$(grep -c '^heapstory: cannot .*: File too large$' small.err)" = "$(wc -l <small.err)" ] ||
+	[ "$(grep -c '^heapstory: cannot .*: File too large (see .ulimit -f.)$' small.err)" = "$(wc -l <small.err)" ] ||
 		fail "with $blocks blocks: $(cat small.err)"
 	[ "$(wc -l <small.err)" = 1 ] || fail "not one line with $blocks blocks"
 	[ -e small ] && fail "an output folder was left behind"
