@@ -449,3 +449,40 @@ void store_leave(void)
 {
 	unmap_from(page_up(HS_DATA_OFF));
 }
+
+bool store_withhold(void)
+{
+	uint64_t mask, bound;
+	bool locked = sys_lock_masked(&store.lock, LOCK_WAIT_MS, &mask);
+
+	if (locked && !store.nr_withheld++) {
+		bound = page_up(store.header->used) + STORE_WITHHOLD_SPARE;
+		if (bound > store.mapped)
+			bound = store.mapped;
+		store.withheld_from = bound;
+		store.withheld_cap = store.header->cap;
+		if (bound < store.withheld_cap)
+			__atomic_store_n(&store.header->cap, bound, __ATOMIC_RELAXED);
+		if (bound < store.mapped)
+			sys_forbid(store.base + bound, store.mapped - bound);
+	}
+	sys_unlock_masked(&store.lock, locked, mask);
+	return locked;
+}
+
+/* Meanwhile store_shrink() may have unmapped some of it. */
+void store_restore(void)
+{
+	uint64_t mask, cap;
+	bool locked = sys_lock_masked(&store.lock, LOCK_WAIT_MS, &mask);
+
+	if (locked && !--store.nr_withheld) {
+		sys_munlock(store.base, store.mapped);
+		if (store.withheld_from < store.mapped)
+			sys_allow(store.base + store.withheld_from,
+				  store.mapped - store.withheld_from);
+		cap = store.withheld_cap < store.mapped ? store.withheld_cap : store.mapped;
+		__atomic_store_n(&store.header->cap, cap, __ATOMIC_RELAXED);
+	}
+	sys_unlock_masked(&store.lock, locked, mask);
+}

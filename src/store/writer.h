@@ -15,6 +15,7 @@
 #include "store/format.h"
 
 #define STORE_MIN_SHARE (UINT64_C(4) << 20)
+#define STORE_WITHHOLD_SPARE (UINT64_C(64) << 20)
 
 /* The store of this process. base is NULL until store_attach() succeeded. */
 struct store {
@@ -24,6 +25,9 @@ struct store {
 	struct hs_messages *messages;
 	uint64_t mapped;        /* bytes, from base; shrinks with `lock` held */
 	uint32_t lock;          /* reserving of room, growth of any array, giving back */
+	uint32_t nr_withheld;   /* calls of store_withhold() without their store_restore(); with lock */
+	uint64_t withheld_from; /* bytes from base: no access beyond while nr_withheld */
+	uint64_t withheld_cap;  /* header.cap as it was before */
 	bool no_populate;       /* kernel without MADV_POPULATE_WRITE: file space was taken ahead */
 };
 extern struct store store;
@@ -60,6 +64,15 @@ static inline uint64_t store_share(uint64_t limit)
  * these are full, recording stops (HS_STOP_CAP). Any thread, any time; others may be reserving.
  */
 void store_shrink(uint64_t spare);
+
+/*
+ * Takes access to the unused end of the store away, but for STORE_WITHHOLD_SPARE bytes, so that the
+ * kernel gives it no pages when all of the process is to be locked into memory; recording stops
+ * if it needs more meanwhile. store_restore() gives the access back and unlocks the store; false
+ * from store_withhold() says that it must not be called. Any thread, several at a time.
+ */
+bool store_withhold(void);
+void store_restore(void);
 
 /*
  * In a fork child that is not traced, where nobody uses the store: gives back all but the header,

@@ -153,6 +153,7 @@ static const char *const other_names[REAL_NR_OTHER] = {
 	"free_aligned_sized", "dlclose", "__cxa_finalize", "execve", "execvpe", "fexecve",
 	"execveat", "posix_spawn", "posix_spawnp", "system", "popen", "mmap", "mmap64", "munmap",
 	"mremap", "mprotect", "brk", "sbrk", "setrlimit", "setrlimit64", "prlimit", "prlimit64",
+	"mlockall",
 };
 
 void *real_other(enum real_other nr)
@@ -210,7 +211,7 @@ bool real_find(void)
 	foreign_valloc = apart((void *)found.malloc, (void *)found.valloc);
 	/* an allocator maps memory under its own locks, a fork child of threads sets limits: dlsym()
 	 * must not be needed then */
-	for (enum real_other nr = REAL_MMAP; nr <= REAL_PRLIMIT64; nr++)
+	for (enum real_other nr = REAL_MMAP; nr <= REAL_MLOCKALL; nr++)
 		real_other(nr);
 	real = found;
 	return true;

@@ -216,6 +216,16 @@ long sys_forbid(void *p, size_t size)
 	return CALL3(SYS_mprotect, p, size, PROT_NONE);
 }
 
+long sys_allow(void *p, size_t size)
+{
+	return CALL3(SYS_mprotect, p, size, PROT_READ | PROT_WRITE);
+}
+
+long sys_munlock(void *p, size_t size)
+{
+	return CALL2(SYS_munlock, p, size);
+}
+
 bool sys_on_signal_stack(void)
 {
 	stack_t now;

@@ -60,8 +60,10 @@ void sys_unlock(uint32_t *word);
 long sys_gettid(void);
 long sys_getppid(void);
 long sys_getuid(void);
-/* Takes all access to [p, p+size), page aligned. */
+/* Takes all access to [p, p+size), page aligned; gives it back, to read and write. */
 long sys_forbid(void *p, size_t size);
+long sys_allow(void *p, size_t size);
+long sys_munlock(void *p, size_t size);
 /* Waits for the end of a child that was made without SIGCHLD. */
 long sys_wait_clone(int pid);
 /* flags as open(2); O_CLOEXEC is added. */

@@ -38,6 +38,30 @@ check_json heap.json 'j["coverage"]["events_lost"] > 0' 'j["coverage"]["mode"] =
 heapstory run -o nested --follow-children -- sh -c "$PROGRAMS/limits small; :" 2>&1 |
 	sed -E 's/stopped [0-9.]+ m?s/stopped TIME/; s/child\.[0-9]+/child.PID/'
 
+# All of it is locked: only what the store uses has memory, with the right to lock or a limit.
+lock() { # NAME: the store is not larger than 1 GiB, to be safe
+	(
+		ulimit -f 1048576
+		same "$1" lock
+		exit "${FAILED:-0}"
+	) || fail "$1"
+	kept "$1/exit.hs" 50000
+	[ "$(du -k "$1/store.live" | cut -f 1)" -lt 100000 ] || fail "$1: $(du -k "$1/store.live")"
+}
+lock locked
+unprivileged() {
+	ulimit -l 200000 2>/dev/null || exit
+	exec setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock "$@"
+}
+if (unprivileged true) 2>/dev/null; then
+	(unprivileged "$PROGRAMS/limits" lock) >plain.out
+	(ulimit -f 1048576 && unprivileged heapstory run -o few -- "$PROGRAMS/limits" lock) >traced.out
+	diff -u plain.out traced.out || fail "locking within a limit"
+	kept few/exit.hs 50000
+else
+	echo "locking within a limit: not to be had here" >>figures
+fi
+
 # A limit from the start: nearly all of it is left to the program.
 fill() { ulimit -v 300000 && "$@" "$PROGRAMS/limits" fill; }
 plain=$(fill)

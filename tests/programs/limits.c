@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * limits.c - a program that limits its own address space, by each function that can, and goes on.
+ * limits.c - a program that limits its own address space, by each function that can, or locks it
+ * into memory, and goes on.
  *
  * HOW: setrlimit, setrlimit64, prlimit, prlimit64, pid: limits itself to 1 GiB, then keeps 100
  * blocks of 1 MB; odd: calls that fail or limit nobody; fork, vfork: a child does it; threads: while
  * four others keep 50000 blocks each; small: 64 MiB, then keeps 300000 small blocks, more than
- * can be recorded; fill: no limit of its own, blocks of 1 MiB until there are no more.
+ * can be recorded; lock: locks all of it while another thread keeps 50000 blocks; fill: no limit of its own, blocks of 1 MiB until there are no more.
  * What it prints is the same traced and untraced, but for fill, where it says how many there were.
  */
 #define _GNU_SOURCE
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -157,6 +159,48 @@ static int with_threads(void)
 	return !good;
 }
 
+/* A line of /proc/self/status. */
+static size_t status_kib(const char *name)
+{
+	FILE *status = fopen("/proc/self/status", "r");
+	size_t len = strlen(name), value = 0;
+	char line[200];
+
+	while (status && fgets(line, sizeof(line), status))
+		if (!strncmp(line, name, len))
+			sscanf(line + len, "%zu", &value);
+	if (status)
+		fclose(status);
+	return value;
+}
+
+static int lock(void)
+{
+	pthread_t thread;
+	size_t got = 0;
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	if (pthread_create(&thread, NULL, many, &got))
+		return 1;
+	pthread_barrier_wait(&barrier);
+	errno = 77;
+	printf("%d ", mlockall(MCL_CURRENT | MCL_FUTURE));
+	printf("%d\n", errno);
+	pthread_join(thread, NULL);
+	printf("%zu blocks; more than 200 MiB locked: %d, in memory: %d\n", got,
+	       status_kib("VmLck:") > 200 << 10, status_kib("VmRSS:") > 200 << 10);
+	return 0;
+}
+
+static int lock_little(void)
+{
+	errno = 77;
+	printf("%d ", mlockall(MCL_CURRENT));
+	printf("%d\n", errno);
+	keep(100, 24);
+	return 0;
+}
+
 static int fill(void)
 {
 	size_t nr = 0;
@@ -177,6 +221,10 @@ int main(int argc, char **argv)
 		return in_child(argv[0], how[0] == 'v');
 	if (!strcmp(how, "threads"))
 		return with_threads();
+	if (!strcmp(how, "lock"))
+		return lock();
+	if (!strcmp(how, "few"))
+		return lock_little();
 	if (!strcmp(how, "fill"))
 		return fill();
 	if (!strcmp(how, "small")) {
