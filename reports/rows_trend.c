@@ -85,6 +85,7 @@ static json_t *survivors_value(const struct trend_row *row)
 static void set_growth(json_t *o, const struct trend *t, const struct trend_row *row)
 {
 	bool shown = row->changed;
+	double first_s;
 
 	set(o, "slope_bytes_per_hour", json_real(shown ? row->view.slope * 3600 : 0));
 	set(o, "confidence", json_string(trend_confidence_name(row->belief.confidence)));
@@ -96,7 +97,7 @@ static void set_growth(json_t *o, const struct trend *t, const struct trend_row 
 	    shown && t->nr_samples >= TREND_MIN_SURE ? json_real(row->view.not_growing)
 						     : json_null());
 	set(o, "first_growth_s",
-	    row->view.first_growth ? json_real(t->at_s[row->view.first_growth]) : json_null());
+	    trend_first_growth(t, row, &first_s) ? json_real(first_s) : json_null());
 }
 
 json_t *rows_trend(const struct trend *t, const struct trend_row *row, struct names *names,
@@ -125,6 +126,7 @@ json_t *rows_trend(const struct trend *t, const struct trend_row *row, struct na
 	set(o, "lineage",
 	    s && row->grown != TREND_NO_BLOCK ? rows_lineage(latest, &s->blocks[row->grown])
 					      : json_null());
+	set(o, "buffer", json_boolean(s && trend_row_is_buffer(t, row)));
 	return o;
 }
 

@@ -38,6 +38,11 @@ static double first_of(const json_t *object, const char *name)
 
 /* Each of these is a line beneath the row, a fact a line. */
 
+static bool is_buffer(const json_t *row)
+{
+	return json_is_true(json_object_get(row, "buffer"));
+}
+
 static void print_range(struct report *r, const json_t *row)
 {
 	char from[REPORT_TEXT_LEN], to[REPORT_TEXT_LEN], took[REPORT_TEXT_LEN];
@@ -46,7 +51,8 @@ static void print_range(struct report *r, const json_t *row)
 	buffer_addf(&b, "%s to %s in %s", text_bytes((uint64_t)first_of(row, "bytes"), from),
 		    text_bytes((uint64_t)last_of(row, "bytes"), to),
 		    text_duration(last_of(row, "at_s") - first_of(row, "at_s"), took));
-	if (json_is_number(json_object_get(row, "first_growth_s")))
+	/* of a buffer its lineage tells */
+	if (!is_buffer(row) && json_is_number(json_object_get(row, "first_growth_s")))
 		buffer_addf(&b, "; growth first seen at %s",
 			    text_moment(real_of(row, "first_growth_s"), from));
 	text_wrapped(r, buffer_string(&b), 4);
@@ -56,17 +62,20 @@ static void print_range(struct report *r, const json_t *row)
 static void print_next_step(struct report *r, const json_t *row)
 {
 	double left = real_of(row, "next_step.at_s") - last_of(row, "at_s");
-	char size[REPORT_TEXT_LEN], when[REPORT_TEXT_LEN], *text;
+	char size[REPORT_TEXT_LEN], when[REPORT_TEXT_LEN];
+	struct buffer b = {NULL, 0, 0};
 
 	if (!json_is_object(json_object_get(row, "next_step")))
 		return;
-	text = xasprintf("grew in %.0f steps, each by a factor of %.2g; the next, to %s, %s%s",
-			 real_of(row, "next_step.steps"), real_of(row, "next_step.factor"),
-			 text_bytes(bytes_of(row, "next_step.bytes"), size),
-			 left >= 1 ? "in about " : "is due at any moment",
-			 left >= 1 ? text_duration(left, when) : "");
-	text_wrapped(r, text, 4);
-	free(text);
+	if (!is_buffer(row))
+		buffer_addf(&b, "grew in %.0f steps, each by a factor of %.2g; ",
+			    real_of(row, "next_step.steps"), real_of(row, "next_step.factor"));
+	buffer_addf(&b, "the next step, to %s, %s%s",
+		    text_bytes(bytes_of(row, "next_step.bytes"), size),
+		    left >= 1 ? "in about " : "is due at any moment",
+		    left >= 1 ? text_duration(left, when) : "");
+	text_wrapped(r, buffer_string(&b), 4);
+	buffer_clear(&b);
 }
 
 /*
@@ -126,6 +135,8 @@ void text_trend_row(struct report *r, const json_t *row)
 	print_range(r, row);
 	if (!json_is_true(json_object_get(row, "grows")))
 		return;
+	if (is_buffer(row))
+		text_lineage(r, json_object_get(row, "lineage"), NULL, 4);
 	print_next_step(r, row);
 	print_survivors(r, row);
 	print_forecast(r, row);

@@ -256,6 +256,14 @@ static struct trend_stairs stairs_of(const struct trend *t, const struct snapsho
 	return stairs;
 }
 
+static double first_step_s(const struct snapshot *s, const struct snap_block *block)
+{
+	const struct snap_lineage *lineage = &s->lineages[block->lineage - 1];
+	uint64_t ms = lineage->nr_kept ? s->steps[lineage->first_step].ms : lineage->changed_ms;
+
+	return (double)(s->start_after_ms + ms) / 1000;
+}
+
 void trend_add_latest(struct trend *t, const struct snapshot *s, struct names *own,
 		      const struct series_map *map)
 {
@@ -286,8 +294,10 @@ void trend_add_latest(struct trend *t, const struct snapshot *s, struct names *o
 	for (size_t i = 0; i < t->nr_rows; i++) {
 		struct trend_row *row = &t->rows[i];
 
-		if (row->grown != TREND_NO_BLOCK)
-			row->stairs = stairs_of(t, s, &s->blocks[row->grown], own);
+		if (row->grown == TREND_NO_BLOCK)
+			continue;
+		row->stairs = stairs_of(t, s, &s->blocks[row->grown], own);
+		row->grew_s = first_step_s(s, &s->blocks[row->grown]);
 	}
 }
 
@@ -406,6 +416,22 @@ static void forecast(struct trend *t, double limit)
 
 /* ---- judgement --------------------------------------------------------------------------- */
 
+bool trend_row_is_buffer(const struct trend *t, const struct trend_row *row)
+{
+	return row->grown != TREND_NO_BLOCK &&
+	       (double)row->grown_size >= BUFFER_SHARE * row->bytes[t->nr_samples - 1];
+}
+
+bool trend_first_growth(const struct trend *t, const struct trend_row *row, double *ret_s)
+{
+	double seen_s = t->at_s[row->view.first_growth];
+
+	if (!row->view.first_growth)
+		return false;
+	*ret_s = trend_row_is_buffer(t, row) ? fmin(row->grew_s, seen_s) : seen_s;
+	return true;
+}
+
 bool trend_row_grows(const struct trend *t, const struct trend_row *row)
 {
 	bool looks = row->belief.shape == TREND_LINEAR || row->belief.shape == TREND_DOUBLING;
@@ -443,8 +469,7 @@ static void look(struct trend *t, struct trend_row *row)
 	const struct trend_times *times = t->work->times;
 
 	trend_look(times, row->bytes, &row->view);
-	if (row->stairs.nr &&
-	    (double)row->grown_size >= BUFFER_SHARE * row->bytes[t->nr_samples - 1])
+	if (row->stairs.nr && trend_row_is_buffer(t, row))
 		row->view.stairs = row->stairs;
 }
 

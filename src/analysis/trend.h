@@ -48,6 +48,7 @@ struct trend_row {
 	struct trend_age *ages; /* by group_age_of(); NULL: not looked at */
 	size_t grown; /* the largest block that was ever resized, or TREND_NO_BLOCK */
 	uint64_t grown_size;
+	double grew_s; /* when that block first grew, since the start of the process */
 	struct trend_stairs stairs; /* of that block's lineage, since the first sample */
 	struct trend_forecast limit; /* of the whole process, if this group alone goes on */
 };
@@ -94,6 +95,14 @@ void trend_finish(struct trend *trend, uint64_t limit_bytes);
 bool trend_row_grows(const struct trend *trend, const struct trend_row *row);
 /* Whether it is to be shown: that, or with too few samples for any confidence, all that has grown. */
 bool trend_row_shown(const struct trend *trend, const struct trend_row *row);
+
+/* Whether most of the row's bytes at the end are one block that grew: `grown`. */
+bool trend_row_is_buffer(const struct trend *trend, const struct trend_row *row);
+/*
+ * When the row first grew, in seconds of the process: for such a buffer when it first did, else the
+ * first sample from which on it was always larger than before. False: it did not.
+ */
+bool trend_first_growth(const struct trend *trend, const struct trend_row *row, double *ret_s);
 
 /* Size after, and time of, the next step of a row of shape TREND_DOUBLING. */
 void trend_next_step(const struct trend *trend, const struct trend_row *row, double *ret_bytes,

@@ -78,10 +78,51 @@ static void test_survivors(void **state)
 		  "    its live bytes: 100 % 10s to 1m old\n");
 }
 
+static json_t *step_of(double s, int size)
+{
+	return json_pack("{s:f,s:i,s:[]}", "s", s, "size", size, "stack");
+}
+
+static void set_next_step(json_t *row, double at_s)
+{
+	json_object_set_new(row, "next_step",
+			    json_pack("{s:i,s:f,s:f,s:i}", "bytes", 204800, "at_s", at_s, "factor",
+				      2.0, "steps", 5));
+}
+
+/* A buffer's own account takes the place of what the samples saw of it. */
+static void test_buffer(void **state)
+{
+	json_t *row = row_of(), *lineage;
+
+	(void)state;
+	json_object_set_new(row, "first_growth_s", json_real(60));
+	set_next_step(row, 150);
+	says(json_copy(row), "    1.0 KiB to 100.0 KiB in 1 min; growth first seen at +60.0 s\n"
+			     "    grew in 5 steps, each by a factor of 2; the next step, to 200.0 KiB, "
+			     "in about 40 s\n");
+	lineage = json_pack("{s:o,s:[o,o],s:i,s:i,s:f,s:n,s:[],s:b,s:b}", "born", step_of(0.5, 64),
+			    "steps", step_of(1, 128), step_of(90, 102400), "nr_steps", 11,
+			    "nr_shrinks", 0, "factor", 2.0, "increment", "growers", "inferred", 0,
+			    "elsewhere", 0);
+	json_object_set_new(row, "lineage", lineage);
+	json_object_set_new(row, "buffer", json_false()); /* one of many */
+	says(json_copy(row), "    1.0 KiB to 100.0 KiB in 1 min; growth first seen at +60.0 s\n"
+			     "    grew in 5 steps, each by a factor of 2; the next step, to 200.0 KiB, "
+			     "in about 40 s\n");
+	json_object_set_new(row, "buffer", json_true());
+	set_next_step(row, 110);
+	says(row, "    1.0 KiB to 100.0 KiB in 1 min\n"
+		  "    born +0.50 s, 64 B, in (no stack)\n"
+		  "    doubled 11 times to 100.0 KiB; first grew +1.0 s; latest +90.0 s\n"
+		  "    the next step, to 200.0 KiB, is due at any moment\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_survivors),
+		cmocka_unit_test(test_buffer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
