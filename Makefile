@@ -67,8 +67,9 @@ unit_help_obj := $(unit_help_src:%.c=$(O)/obj/tool/%.o)
 unit_bin := $(unit_src:tests/unit/%.c=$(O)/unit/%)
 fuzz_bin := $(fuzz_src:tests/fuzz/%.c=$(O)/fuzz/%)
 
-.PHONY: test-large test-debian13 aarch64 clean-aarch64 all help check check-layers check-headers check-imports unit programs fuzz fuzz-build lint \
-	format install uninstall clean deps deps-build demo test bench
+.PHONY: all aarch64 bench check check-headers check-imports check-layers clean clean-aarch64 demo \
+	deps deps-build format fuzz fuzz-build help install lint programs test test-debian13 \
+	test-large uninstall unit
 .DEFAULT_GOAL := all
 .SECONDARY:
 .DELETE_ON_ERROR:

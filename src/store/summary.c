@@ -38,6 +38,22 @@ static int read_parts(int fd, const char *path, struct hs_header *h, struct hs_c
 	return 0;
 }
 
+/* Opens a store; on success the caller closes *ret_fd. access: O_RDONLY or O_RDWR. */
+static int open_parts(const char *path, int access, int *ret_fd, struct hs_header *h,
+		      struct hs_control *c, struct hs_error *err)
+{
+	int fd = open(path, access | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), res;
+
+	if (fd < 0)
+		return hs_error_system(err, "open", path);
+	res = read_parts(fd, path, h, c, err);
+	if (res)
+		close(fd);
+	else
+		*ret_fd = fd;
+	return res;
+}
+
 /* Reads element i of an array that has elements of this size; false: there is none to be had. */
 static bool read_element(int fd, const struct hs_array *a, uint64_t i, void *buf, size_t size)
 {
@@ -104,39 +120,35 @@ bool store_image_runs(const struct hs_header *h, int fd)
 
 int store_summary(const char *path, struct store_summary *ret, struct hs_error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct hs_header h;
 	struct hs_control c;
-	int res;
+	int fd, res = open_parts(path, O_RDONLY, &fd, &h, &c, err);
 
-	if (fd < 0)
-		return hs_error_system(err, "open", path);
-	res = read_parts(fd, path, &h, &c, err);
-	if (!res) {
-		*ret = (struct store_summary){
-			.pid = h.pid,
-			.state = h.state,
-			.flags = h.flags,
-			.generation = h.generation,
-			.mode = c.word & HS_CONTROL_MODE,
-			.live_bytes = h.live_bytes,
-			.live_count = h.live_count,
-			.start_real_ns = h.start_real_ns,
-			.start_ns = h.start_ns,
-			.start_after_ms = h.start_after_ns / 1000000,
-			.since_ms = c.mode_since_ms,
-			.nr_snapshots = c.nr_snapshots,
-			.supervisor = c.supervisor,
-			.process_runs = store_process_runs(&h),
-			.alive = store_image_runs(&h, fd),
-		};
-		memcpy(ret->comm, h.comm, sizeof(ret->comm) - 1);
-		if (ret->alive && monotonic_ns() > h.start_ns)
-			ret->now_ms = (monotonic_ns() - h.start_ns) / 1000000;
-		add_untold(fd, &h, ret);
-	}
+	if (res)
+		return res;
+	*ret = (struct store_summary){
+		.pid = h.pid,
+		.state = h.state,
+		.flags = h.flags,
+		.generation = h.generation,
+		.mode = c.word & HS_CONTROL_MODE,
+		.live_bytes = h.live_bytes,
+		.live_count = h.live_count,
+		.start_real_ns = h.start_real_ns,
+		.start_ns = h.start_ns,
+		.start_after_ms = h.start_after_ns / 1000000,
+		.since_ms = c.mode_since_ms,
+		.nr_snapshots = c.nr_snapshots,
+		.supervisor = c.supervisor,
+		.process_runs = store_process_runs(&h),
+		.alive = store_image_runs(&h, fd),
+	};
+	memcpy(ret->comm, h.comm, sizeof(ret->comm) - 1);
+	if (ret->alive && monotonic_ns() > h.start_ns)
+		ret->now_ms = (monotonic_ns() - h.start_ns) / 1000000;
+	add_untold(fd, &h, ret);
 	close(fd);
-	return res;
+	return 0;
 }
 
 bool store_alive(const char *path)
@@ -173,16 +185,14 @@ static void switch_mode(struct hs_control *c, uint32_t mode, uint64_t now_ms)
 
 int store_mode_set(const char *path, enum hs_mode mode, struct hs_error *err)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct freezer f = {.fd = -1};
 	struct hs_header h;
 	struct hs_control c;
-	int res;
+	int fd, res = open_parts(path, O_RDWR, &fd, &h, &c, err);
 
-	if (fd < 0)
-		return hs_error_system(err, "open", path);
-	res = read_parts(fd, path, &h, &c, err);
-	if (!res && !store_image_runs(&h, fd))
+	if (res)
+		return res;
+	if (!store_image_runs(&h, fd))
 		res = hs_error_set(err, HS_E_STATE, "the program of '%s' does not run any more",
 				   path);
 	if (!res && h.state == HS_STATE_STOPPED)
