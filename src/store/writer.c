@@ -219,6 +219,17 @@ static long copy_all(char *to)
 	return err;
 }
 
+/* Threads that the child does not have may have been giving back or withholding. */
+static void forget_others(void)
+{
+	store.lock = 0;
+	if (store.nr_withheld)
+		store.header->cap = store.withheld_cap;
+	if (store.header->cap > store.mapped)
+		store.header->cap = store.mapped;
+	store.nr_withheld = 0;
+}
+
 long store_clone(const char *path, bool (*copied)(void))
 {
 	long fd = sys_open(path, O_RDWR | O_NOFOLLOW, 0);
@@ -242,6 +253,8 @@ long store_clone(const char *path, bool (*copied)(void))
 	}
 	if (err && copy)
 		sys_unmap(copy, store.mapped);
+	if (!err)
+		forget_others();
 	return err;
 }
 
@@ -423,10 +436,13 @@ bool store_ensure(uint32_t id, uint64_t nr)
 
 static void unmap_from(uint64_t bound)
 {
-	if (bound < store.mapped) {
-		sys_unmap(store.base + bound, store.mapped - bound);
-		store.mapped = bound;
-	}
+	uint64_t end = store.mapped;
+
+	if (bound >= end)
+		return;
+	/* Before: a fork child must not map over what comes there. */
+	__atomic_store_n(&store.mapped, bound, __ATOMIC_RELEASE);
+	sys_unmap(store.base + bound, end - bound);
 }
 
 void store_shrink(uint64_t spare)
