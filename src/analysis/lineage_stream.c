@@ -30,9 +30,9 @@ static int read_lineage(struct reader *r, struct snap_lineage *ret, struct hs_er
 	return chunk_window_done(&r->lines, &c, err);
 }
 
-/* Reads the steps of a lineage; they are kept if it is wanted. */
+/* Reads the steps of a lineage; they are kept if it is wanted. *ret_first: the first one's stack. */
 static int read_steps(struct reader *r, const struct snap_lineage *l, struct taken_lineage *wanted,
-		      struct hs_error *err)
+		      uint32_t *ret_first, struct hs_error *err)
 {
 	struct snap_problem problem;
 	size_t alloc = 0;
@@ -51,6 +51,8 @@ static int read_steps(struct reader *r, const struct snap_lineage *l, struct tak
 		if (res)
 			return res;
 		r->nr_steps++;
+		if (i == 0 && l->nr_first)
+			*ret_first = step.stack;
 		if (!wanted)
 			continue;
 		wanted->steps = xgrow(wanted->steps, &alloc, i + 1, sizeof(step));
@@ -59,7 +61,8 @@ static int read_steps(struct reader *r, const struct snap_lineage *l, struct tak
 	return 0;
 }
 
-static int read_all(struct reader *r, struct taken_lineage *wanted, size_t nr, struct hs_error *err)
+static int read_all(struct reader *r, struct taken_lineage *wanted, size_t nr, uint32_t *growth,
+		    struct hs_error *err)
 {
 	struct snap_problem problem;
 	size_t next = 0;
@@ -67,16 +70,21 @@ static int read_all(struct reader *r, struct taken_lineage *wanted, size_t nr, s
 	for (size_t i = 0; i < r->s->nr_lineages; i++) {
 		bool mine = next < nr && wanted[next].number == i + 1;
 		struct snap_lineage l;
+		uint32_t first;
 		int res = read_lineage(r, &l, err);
 
 		if (!res && !snap_lineage_valid(r->s, i, &l, &problem))
 			res = snapshot_damaged(r->s->file, &problem, err);
-		if (!res)
-			res = read_steps(r, &l, mine ? &wanted[next] : NULL, err);
+		if (res)
+			return res;
+		first = l.born_stack;
+		res = read_steps(r, &l, mine ? &wanted[next] : NULL, &first, err);
 		if (res)
 			return res;
 		if (mine)
 			wanted[next++].lineage = l;
+		if (growth)
+			growth[i] = first;
 	}
 	return 0;
 }
@@ -96,7 +104,7 @@ static int check_end(struct reader *r, struct hs_error *err)
 }
 
 static int take_from_file(const struct snapshot *s, struct taken_lineage *wanted, size_t nr,
-			  struct hs_error *err)
+			  uint32_t *growth, struct hs_error *err)
 {
 	struct reader r = {.s = s};
 	int res = chunk_window_open(&r.lines, s->file, HS_CHUNK_ID('L', 'I', 'N', 'E'),
@@ -106,7 +114,7 @@ static int take_from_file(const struct snapshot *s, struct taken_lineage *wanted
 		res = chunk_window_open(&r.steps, s->file, HS_CHUNK_ID('S', 'T', 'E', 'P'),
 					s->nr_steps, NUMBERS, err);
 	if (!res)
-		res = read_all(&r, wanted, nr, err);
+		res = read_all(&r, wanted, nr, growth, err);
 	if (!res)
 		res = check_end(&r, err);
 	chunk_window_close(&r.lines);
@@ -120,7 +128,7 @@ int lineages_take(const struct snapshot *s, struct taken_lineage *wanted, size_t
 	for (size_t i = 0; i < nr; i++)
 		wanted[i].steps = NULL;
 	if (s->file)
-		return take_from_file(s, wanted, nr, err);
+		return take_from_file(s, wanted, nr, NULL, err);
 	for (size_t i = 0; i < nr; i++) {
 		const struct snap_lineage *l = &s->lineages[wanted[i].number - 1];
 
@@ -129,6 +137,20 @@ int lineages_take(const struct snapshot *s, struct taken_lineage *wanted, size_t
 		memcpy(wanted[i].steps, s->steps + l->first_step,
 		       l->nr_kept * sizeof(*wanted[i].steps));
 	}
+	return 0;
+}
+
+uint32_t lineage_growth_stack(const struct snapshot *s, const struct snap_lineage *l)
+{
+	return l->nr_first ? s->steps[l->first_step].stack : l->born_stack;
+}
+
+int lineages_growth_stacks(const struct snapshot *s, uint32_t *ret, struct hs_error *err)
+{
+	if (s->file)
+		return take_from_file(s, NULL, 0, ret, err);
+	for (size_t i = 0; i < s->nr_lineages; i++)
+		ret[i] = lineage_growth_stack(s, &s->lineages[i]);
 	return 0;
 }
 

@@ -27,4 +27,16 @@ int lineages_take(const struct snapshot *s, struct taken_lineage *wanted, size_t
 /* Frees their steps. */
 void lineages_release(struct taken_lineage *taken, size_t nr);
 
+/*
+ * The stack by which a buffer first grew, which stays the same however often and by whom it is grown
+ * later; that of its birth, if it only ever shrank.
+ */
+uint32_t lineage_growth_stack(const struct snapshot *s, const struct snap_lineage *lineage);
+
+/*
+ * The same of all lineages, into an array of s->nr_lineages: from the snapshot's arrays, or from its
+ * file, which is then read and verified to its end. 0 or -HS_E_*.
+ */
+int lineages_growth_stacks(const struct snapshot *s, uint32_t *ret, struct hs_error *err);
+
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <uthash.h>
 
-#include "analysis/birth_totals.h"
+#include "analysis/growth_totals.h"
 #include "analysis/snapshot.h"
 #include "util/alloc.h"
 #include "util/name_table.h"
@@ -448,9 +448,9 @@ void series_end(struct series *s)
 
 int series_add(struct series *s, const struct snapshot *from, struct hs_error *err)
 {
-	struct birth_total *totals;
+	struct growth_total *totals;
 	uint32_t *stacks;
-	int ret = birth_totals_read(from, &totals, err);
+	int ret = growth_totals_read(from, &totals, err);
 
 	if (ret)
 		return ret;

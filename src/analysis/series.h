@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * series.h - the live totals of every stack at many moments of one process, buffers that grew at
- * the stack of their birth (birth_totals.h).
+ * the stack by which they first grew (growth_totals.h).
  *
  * Samples come from snapshots and from lines of a timeline. Modules, nodes, stacks and threads of
  * all of them are put together by content into one snapshot without blocks, so that names and

@@ -213,7 +213,7 @@ void snapshot_set_end(struct snapshot *snapshot, uint64_t ended_ms);
 /*
  * As snapshot_open(), but blocks, lineages and steps of a file stay where they are: their arrays
  * are NULL, their numbers say how many there are, and block_stream.h, lineage_stream.h and
- * birth_totals.h read and verify them. For snapshots of many blocks, and for many snapshots; what
+ * growth_totals.h read and verify them. For snapshots of many blocks, and for many snapshots; what
  * needs the arrays cannot be used on it.
  */
 int snapshot_open_to_stream(const char *path, struct snapshot **ret, struct hs_error *err);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/birth_totals.h"
+#include "analysis/growth_totals.h"
 #include "analysis/filter.h"
 #include "analysis/lineage.h"
 #include "analysis/names.h"
@@ -176,8 +176,8 @@ void trend_add_series(struct trend *t)
 }
 
 /*
- * The block in the numbers of the series, in the stack of its birth, its age counted to the trend's
- * now.
+ * The block in the numbers of the series, in the stack by which it first grew, its age counted to
+ * the trend's now.
  */
 static struct snap_block translated(const struct trend_work *w, const struct snap_block *b,
 				    const struct snapshot *s, const struct series_map *map)
@@ -185,7 +185,7 @@ static struct snap_block translated(const struct trend_work *w, const struct sna
 	struct snap_block block = series_block(map, b);
 	uint64_t age = s->taken_ms > b->birth_ms ? s->taken_ms - b->birth_ms : 0;
 
-	block.stack = map->stacks[block_birth_stack(s, b)];
+	block.stack = map->stacks[block_growth_stack(s, b)];
 	block.birth_ms = w->options.now_ms > age ? w->options.now_ms - age : 0;
 	return block;
 }

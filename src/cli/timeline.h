@@ -17,7 +17,7 @@
  *       then an address, or 1 or 2 where the stack was cut (enum hs_pseudo_pc). A node of four
  *       members, the last being 1, was interrupted there, not called from there. `stacks` are those
  *       whose live totals changed since the line before; a stack that was never named has none.
- *       COUNT and BYTES have a buffer that grew where it was born (birth_totals.h), the BORN ones
+ *       COUNT and BYTES have a buffer that grew where it first grew (growth_totals.h), the BORN ones
  *       each call where it was.
  *
  * The section is whole by itself: it stays good when snapshots of it are removed. When the file

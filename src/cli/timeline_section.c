@@ -11,7 +11,7 @@
 #include <time.h>
 #include <uthash.h>
 
-#include "analysis/birth_totals.h"
+#include "analysis/growth_totals.h"
 #include "analysis/snapshot.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
@@ -289,7 +289,7 @@ void timeline_section_add(struct timeline_section *section, const struct snapsho
 			  const char *name, struct buffer *lines)
 {
 	struct timeline_frame **frames = frames_of(section, s);
-	struct birth_total *live = birth_totals_of(s);
+	struct growth_total *live = growth_totals_of(s);
 	struct timeline_moment m = {
 		.name = name,
 		.at_ms = s->start_after_ms + s->taken_ms,

@@ -97,6 +97,7 @@ size_t fake_heap_add(struct fake_heap *h, uint64_t size, uint32_t stack, uint32_
 		.birth_ms = h->now_ms,
 		.serial = (uint64_t)thread << 48 | h->next_serial++,
 		.born_stack = stack,
+		.growth_stack = stack,
 		.born_size = size,
 	};
 
@@ -116,6 +117,8 @@ static void resize(struct fake_heap *h, struct fake_block *b)
 	b->nr_steps++;
 	if (fake_heap_random(h, 2))
 		b->stack = (uint32_t)fake_heap_random(h, FAKE_STACKS);
+	if (b->nr_steps == 1)
+		b->growth_stack = b->stack;
 	if (fake_heap_random(h, 2))
 		b->address = free_address(h);
 }
@@ -231,7 +234,8 @@ static void add_lineage(struct snapshot *s, const struct fake_block *from, struc
 	l->born_stack = stack_nr(from->born_stack, shuffle);
 	l->nr_steps = l->nr_kept = l->nr_first = 1;
 	l->first_step = (uint32_t)s->nr_steps;
-	s->steps[s->nr_steps++] = (struct snap_step){from->size, from->birth_ms, b->stack};
+	s->steps[s->nr_steps++] = (struct snap_step){from->size, from->birth_ms,
+						    stack_nr(from->growth_stack, shuffle)};
 	b->lineage = (uint32_t)s->nr_lineages;
 }
 

@@ -21,7 +21,7 @@
 struct fake_block {
 	uint64_t address, size, serial, birth_ms;
 	uint32_t stack, thread;
-	uint32_t born_stack;
+	uint32_t born_stack, growth_stack; /* of its first resizing; before that, of its birth */
 	uint64_t born_size, nr_steps;
 };
 

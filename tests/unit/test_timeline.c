@@ -45,7 +45,7 @@ static int make_paths(void **state)
 /* Totals of the made-up process as it knows them itself, by its own stacks. */
 struct truth {
 	uint64_t at_ms, bytes, count;
-	uint64_t stacked; /* bytes of blocks that were born in a stack */
+	uint64_t stacked; /* bytes of blocks that grew first, or were born, in a stack */
 };
 
 static struct truth truth_of(const struct fake_heap *heap, const struct snapshot *s)
@@ -54,7 +54,7 @@ static struct truth truth_of(const struct fake_heap *heap, const struct snapshot
 
 	for (size_t i = 0; i < heap->nr; i++) {
 		truth.bytes += heap->blocks[i].size;
-		truth.stacked += heap->blocks[i].born_stack ? heap->blocks[i].size : 0;
+		truth.stacked += heap->blocks[i].growth_stack ? heap->blocks[i].size : 0;
 	}
 	return truth;
 }
@@ -289,7 +289,7 @@ static void twelve_init(struct twelve *t)
 	for (uint32_t i = 0; i < 12; i++) {
 		t->snapshots[i] = next_snapshot(&heap, i);
 		for (size_t k = 0; k < heap.nr; k++)
-			t->bytes[i][heap.blocks[k].born_stack] += heap.blocks[k].size;
+			t->bytes[i][heap.blocks[k].growth_stack] += heap.blocks[k].size;
 		assert_int_equal(series_add(&t->series, t->snapshots[i], NULL), 0);
 	}
 	series_describe(&t->series, t->snapshots[11]);

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * birth_totals.c - live totals by stack of birth; see birth_totals.h.
+ * growth_totals.c - live totals by stack of birth; see growth_totals.h.
  *
  * They are the totals that stacks have anyway, less what buffers have where they grew last, plus
- * the same where they were born: so only blocks with a lineage matter.
+ * the same where they grew first: so only blocks with a lineage matter.
  */
-#include "analysis/birth_totals.h"
+#include "analysis/growth_totals.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "analysis/chunk_window.h"
+#include "analysis/lineage_stream.h"
 #include "analysis/snapshot_internal.h"
 #include "util/alloc.h"
 
 #define BATCH 2048u /* blocks unpacked at a time */
 
-uint32_t block_birth_stack(const struct snapshot *s, const struct snap_block *b)
+uint32_t block_growth_stack(const struct snapshot *s, const struct snap_block *b)
 {
-	return b->lineage ? s->lineages[b->lineage - 1].born_stack : b->stack;
+	return b->lineage ? lineage_growth_stack(s, &s->lineages[b->lineage - 1]) : b->stack;
 }
 
-static struct birth_total *present_totals(const struct snapshot *s)
+static struct growth_total *present_totals(const struct snapshot *s)
 {
-	struct birth_total *totals = xcalloc(s->nr_stacks + 1, sizeof(*totals));
+	struct growth_total *totals = xcalloc(s->nr_stacks + 1, sizeof(*totals));
 
 	for (size_t i = 0; i < s->nr_stacks; i++) {
 		totals[i].count = s->stacks[i].live_count;
@@ -32,7 +33,7 @@ static struct birth_total *present_totals(const struct snapshot *s)
 	return totals;
 }
 
-static void move(struct birth_total *totals, const struct snap_block *b, uint32_t to)
+static void move(struct growth_total *totals, const struct snap_block *b, uint32_t to)
 {
 	totals[b->stack].count--;
 	totals[b->stack].bytes -= b->size;
@@ -40,52 +41,17 @@ static void move(struct birth_total *totals, const struct snap_block *b, uint32_
 	totals[to].bytes += b->size;
 }
 
-struct birth_total *birth_totals_of(const struct snapshot *s)
+struct growth_total *growth_totals_of(const struct snapshot *s)
 {
-	struct birth_total *totals = present_totals(s);
+	struct growth_total *totals = present_totals(s);
 
 	for (size_t i = 0; i < s->nr_blocks; i++)
 		if (s->blocks[i].lineage)
-			move(totals, &s->blocks[i], block_birth_stack(s, &s->blocks[i]));
+			move(totals, &s->blocks[i], block_growth_stack(s, &s->blocks[i]));
 	return totals;
 }
 
 /* ---- from a file ------------------------------------------------------------------------- */
-
-/* Stacks of birth by lineage. */
-static int read_lineages(const struct snapshot *s, uint32_t *ret, struct hs_error *err)
-{
-	struct chunk_window w;
-	uint64_t nr_steps = 0;
-	int res = chunk_window_open(&w, s->file, HS_CHUNK_ID('L', 'I', 'N', 'E'), s->nr_lineages,
-				    SNAP_LINEAGE_NUMBERS * BATCH, err);
-
-	for (size_t i = 0; !res && i < s->nr_lineages;) {
-		size_t end = s->nr_lineages - i < BATCH ? s->nr_lineages : i + BATCH;
-		struct snap_problem problem;
-		struct cursor c;
-		bool valid = true;
-
-		res = chunk_window_begin(&w, SNAP_LINEAGE_NUMBERS * (end - i), &c, err);
-		if (res)
-			break;
-		for (; valid && !c.bad && i < end; i++) {
-			struct snap_lineage l;
-
-			snap_decode_lineage(&c, &l, nr_steps, s->nr_steps);
-			valid = c.bad || snap_lineage_valid(s, i, &l, &problem);
-			nr_steps += l.nr_kept;
-			ret[i] = l.born_stack;
-		}
-		res = chunk_window_done(&w, &c, err);
-		if (!res && !valid)
-			res = snapshot_damaged(s->file, &problem, err);
-	}
-	if (!res)
-		res = chunk_window_end(&w, err);
-	chunk_window_close(&w);
-	return res;
-}
 
 /* What has to be known of a block. */
 static const uint32_t columns[] = {
@@ -100,8 +66,8 @@ struct reader {
 	const struct snapshot *s;
 	struct chunk_window windows[NR_COLUMNS];
 	uint64_t carry[NR_COLUMNS];
-	const uint32_t *births; /* by lineage */
-	struct birth_total *totals;
+	const uint32_t *growth; /* by lineage */
+	struct growth_total *totals;
 	struct snap_block batch[BATCH];
 };
 
@@ -124,14 +90,14 @@ static int read_batch(struct reader *r, size_t nr, struct hs_error *err)
 /* False if its stack does not have so much. */
 static bool move_checked(struct reader *r, const struct snap_block *b)
 {
-	const struct birth_total *from;
+	const struct growth_total *from;
 
 	if (b->stack >= r->s->nr_stacks || b->lineage > r->s->nr_lineages)
 		return false;
 	from = &r->totals[b->stack];
 	if (!from->count || from->bytes < b->size)
 		return false;
-	move(r->totals, b, r->births[b->lineage - 1]);
+	move(r->totals, b, r->growth[b->lineage - 1]);
 	return true;
 }
 
@@ -159,29 +125,29 @@ static int read_blocks(struct reader *r, struct hs_error *err)
 	return res;
 }
 
-int birth_totals_read(const struct snapshot *s, struct birth_total **ret, struct hs_error *err)
+int growth_totals_read(const struct snapshot *s, struct growth_total **ret, struct hs_error *err)
 {
 	struct reader *r;
-	uint32_t *births;
+	uint32_t *growth;
 	int res;
 
 	if (!s->file) {
-		*ret = birth_totals_of(s);
+		*ret = growth_totals_of(s);
 		return 0;
 	}
-	births = xcalloc(s->nr_lineages + 1, sizeof(*births));
+	growth = xcalloc(s->nr_lineages + 1, sizeof(*growth));
 	r = xcalloc(1, sizeof(*r));
 	r->s = s;
-	r->births = births;
+	r->growth = growth;
 	r->totals = present_totals(s);
-	res = s->nr_lineages ? read_lineages(s, births, err) : 0;
+	res = s->nr_lineages ? lineages_growth_stacks(s, growth, err) : 0;
 	if (!res && s->nr_lineages)
 		res = read_blocks(r, err);
 	if (res)
 		free(r->totals);
 	else
 		*ret = r->totals;
-	free(births);
+	free(growth);
 	free(r);
 	return res;
 }
