@@ -131,8 +131,7 @@ static void note_program(json_t *o, const struct snapshot *s)
 		rows_add_note(o, "%" PRIu64 " %s not traced; --follow-children traces %s", children,
 			      children == 1 ? "child was" : "children were",
 			      children == 1 ? "it" : "them");
-	/* one that became another program by exec began anew */
-	if (flags & HS_STORE_CHILD && !s->generation)
+	if (flags & HS_STORE_CHILD)
 		rows_add_note(o, "a followed child: it began with the blocks of its parent");
 }
 

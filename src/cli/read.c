@@ -81,10 +81,31 @@ void source_close(struct source *source)
 	memset(source, 0, sizeof(*source));
 }
 
+/*
+ * The store of a program that has ended is read with the files of today; the snapshot that was taken
+ * at its end may have names that these have no more.
+ */
+static void note_exit_snapshot(const struct snapshot *s, json_t *coverage)
+{
+	const char *slash = s->path ? strrchr(s->path, '/') : NULL;
+	struct snapshot *other;
+	char *path;
+
+	if (s->source != SNAPSHOT_DEAD_STORE)
+		return;
+	path = xasprintf("%.*sexit.hs", slash ? (int)(slash - s->path) + 1 : 0, s->path);
+	if (!access(path, R_OK) && !snapshot_open_to_stream(path, &other, NULL)) {
+		if (other->names && !memcmp(other->image, s->image, sizeof(s->image)))
+			rows_add_note(coverage, "'%s' was taken at the end and has names", path);
+		snapshot_free(other);
+	}
+	free(path);
+}
+
 void source_note_names(struct source *source, json_t *coverage)
 {
 	const struct snapshot *s = source->snapshot;
-	bool *seen = xcalloc(s->nr_modules + 1, sizeof(*seen));
+	bool *seen = xcalloc(s->nr_modules + 1, sizeof(*seen)), missing = false;
 
 	for (size_t i = 1; i < s->nr_nodes; i++) {
 		uint32_t module = s->nodes[i].module;
@@ -99,7 +120,10 @@ void source_note_names(struct source *source, json_t *coverage)
 		problem = lookup_problem(source->lookup, module);
 		if (problem)
 			rows_add_note(coverage, "%s", problem);
+		missing = missing || problem;
 	}
+	if (missing)
+		note_exit_snapshot(s, coverage);
 	free(seen);
 }
 

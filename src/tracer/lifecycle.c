@@ -168,7 +168,7 @@ static long make_store(struct environment *env, uint64_t ticks)
 		.depth = env->depth,
 		.mode = env->mode,
 		.generation = env->generation,
-		.flags = (env->follow ? HS_STORE_FOLLOW : 0) | (env->child ? HS_STORE_CHILD : 0) |
+		.flags = (env->follow ? HS_STORE_FOLLOW : 0) |
 			 (env->supervised ? HS_STORE_SUPERVISED : 0),
 		.dir = env->dir[0] ? env->dir : NULL,
 	};
