@@ -291,7 +291,7 @@ void store_stop(enum hs_stop why)
 
 bool store_lock(uint32_t *word, uint64_t *ret_mask)
 {
-	bool stopped = store.header->state == HS_STATE_STOPPED;
+	bool stopped = __atomic_load_n(&store.header->state, __ATOMIC_RELAXED) == HS_STATE_STOPPED;
 	bool locked = sys_lock_masked(word, stopped ? 0 : LOCK_WAIT_MS, ret_mask);
 
 	if (!locked)
