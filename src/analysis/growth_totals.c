@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * growth_totals.c - live totals by stack of birth; see growth_totals.h.
+ * growth_totals.c - live totals by stack of first growth; see growth_totals.h.
  *
  * They are the totals that stacks have anyway, less what buffers have where they grew last, plus
  * the same where they grew first: so only blocks with a lineage matter.

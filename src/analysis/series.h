@@ -81,7 +81,9 @@ void series_begin(struct series *series, uint64_t at_ms);
 /* Adds to what a stack has live in the sample. */
 void series_put(struct series *series, uint32_t stack, uint64_t count, uint64_t bytes);
 void series_end(struct series *series);
-/* All of that with the totals of a snapshot, of a file to stream too. 0 or -HS_E_*: nothing is added. */
+/*
+ * All of that with the totals of a snapshot, be it one to stream. 0, or -HS_E_* and nothing is added.
+ */
 int series_add(struct series *series, const struct snapshot *snapshot, struct hs_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# Buffers that grow through several callers, each of which calls the allocator itself: a row each, that
-# has the buffer from its birth on, and tells who grew it; of files, and of what the timeline keeps.
+# Buffers that grow through several callers, each of which calls the allocator itself: a row each, of
+# the caller that grew it first, which tells who else did; of files, and of what the timeline keeps.
 need "$PYTHON"
 [ -e "$PROGRAMS/callers" ] || skip "tests/programs/callers is not built"
 start c heapstory run -o out -- "$PROGRAMS/callers" 28
@@ -37,7 +37,7 @@ for buffer, rooms in said.items():
     if len(mine) != 1: print(buffer, "is no row:", rooms, [(r["key"], r["bytes"]) for r in reports["folder"]["rows"]])
     for r in mine:
         born, *grown = steps[buffer]
-        if r["key"].split("(")[0] != born[0]: print(buffer, "born in", born[0], "row", r["key"])
+        if r["key"].split("(")[0] != grown[0][0]: print(buffer, "first grew in", grown[0][0], "row", r["key"])
         if not r["grows"] or r["shape"] != ("linear" if buffer == "list" else "doubling"): print(buffer, r["grows"], r["shape"])
         if not r["buffer"] or r["count"] != [1] * 28: print(buffer, r["buffer"], r["count"])
         l = r["lineage"]

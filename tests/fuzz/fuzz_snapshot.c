@@ -5,6 +5,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
+#include "analysis/growth_totals.h"
 #include "analysis/block_stream.h"
 #include "analysis/lineage_stream.h"
 #include "analysis/snapshot_internal.h"
@@ -37,6 +38,30 @@ static int read_streamed(struct snapshot_file *file, struct hs_error *err)
 	return ret;
 }
 
+/*
+ * Totals by first growth, which need a part of the file: those of the whole (NULL: it is damaged), or
+ * none.
+ */
+static void read_growth(struct snapshot_file *file, const struct snapshot *whole)
+{
+	struct growth_total *totals, *expected;
+	struct hs_error err;
+	struct snapshot *s;
+
+	if (snapshot_decode_frame(file, &s, &err))
+		return;
+	s->file = file;
+	if (!growth_totals_read(s, &totals, &err)) {
+		expected = whole ? growth_totals_of(whole) : NULL;
+		if (expected && memcmp(totals, expected, s->nr_stacks * sizeof(*totals)))
+			abort();
+		free(expected);
+		free(totals);
+	}
+	s->file = NULL;
+	snapshot_free(s);
+}
+
 static void parse(const uint8_t *data, size_t len)
 {
 	struct snapshot_file file;
@@ -54,6 +79,7 @@ static void parse(const uint8_t *data, size_t len)
 	}
 	whole = snapshot_decode(&file, &s, &err);
 	streamed = read_streamed(&file, &stream_err);
+	read_growth(&file, whole ? NULL : s);
 	if (!whole)
 		snapshot_free(s);
 	/* both or none; but a stream takes no window of gigabytes */

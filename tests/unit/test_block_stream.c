@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/growth_totals.h"
 #include "analysis/block_stream.h"
 #include "analysis/lineage_stream.h"
 #include "analysis/snapshot.h"
@@ -273,6 +274,86 @@ static void test_lineages(void **unused)
 	snapshot_free(s);
 }
 
+/* Totals by first growth of what is in the file now. 0 or what reading them ended with. */
+static int totals_of_file(struct growth_total **ret, struct hs_error *err)
+{
+	struct snapshot *s;
+	int res = snapshot_open_to_stream(path, &s, err);
+
+	if (res)
+		return res;
+	res = growth_totals_read(s, ret, err);
+	snapshot_free(s);
+	return res;
+}
+
+static void totals_refused(struct snapshot *s, const char *text)
+{
+	struct growth_total *totals;
+	struct hs_error err = {0};
+
+	write_snapshot(s);
+	assert_int_equal(totals_of_file(&totals, &err), -HS_E_FORMAT);
+	if (!strstr(err.text, text))
+		fail_msg("'%s' does not say '%s'", err.text, text);
+}
+
+/* Of a file they are what they are of the array; numbers that cannot be right are refused. */
+static void test_growth_totals(void **unused)
+{
+	struct snapshot *s = new_snapshot(5000);
+	struct growth_total *totals, *expected;
+	struct snap_block *b = s->blocks;
+	uint64_t moved = 0;
+
+	(void)unused;
+	s->steps = xcalloc(2 * s->nr_lineages, sizeof(*s->steps));
+	for (size_t i = 0; i < s->nr_lineages; i++) { /* every third has only shrunk */
+		struct snap_lineage *l = &s->lineages[i];
+
+		l->born_stack = (uint32_t)random_below(NR_STACKS);
+		l->first_step = (uint32_t)s->nr_steps;
+		l->nr_steps = l->nr_kept = l->nr_first = i % 3;
+		for (uint32_t k = 0; k < l->nr_kept; k++)
+			s->steps[s->nr_steps++].stack = (uint32_t)random_below(NR_STACKS);
+	}
+	write_snapshot(s);
+	assert_int_equal(totals_of_file(&totals, NULL), 0);
+	expected = xcalloc(NR_STACKS, sizeof(*expected));
+	for (size_t i = 0; i < s->nr_blocks; i++) {
+		const struct snap_lineage *l =
+			b[i].lineage ? &s->lineages[b[i].lineage - 1] : NULL;
+		uint32_t stack = !l	     ? b[i].stack
+				 : l->nr_kept ? s->steps[l->first_step].stack
+					      : l->born_stack;
+
+		expected[stack].count++;
+		expected[stack].bytes += b[i].size;
+		moved += stack != b[i].stack;
+	}
+	assert_true(moved > 100);
+	assert_memory_equal(totals, expected, NR_STACKS * sizeof(*expected));
+	free(totals);
+	free(expected);
+	while (!b->lineage)
+		b++;
+	s->lineages[b->lineage - 1].born_stack = NR_STACKS;
+	totals_refused(s, "has stack 7");
+	s->lineages[b->lineage - 1].born_stack = 0;
+	s->steps[0].stack = NR_STACKS;
+	totals_refused(s, "has stack 7");
+	s->steps[0].stack = 0;
+	b->stack = NR_STACKS;
+	totals_refused(s, "cannot be right");
+	b->stack = 1;
+	b->size = s->stacks[1].live_bytes + 1;
+	totals_refused(s, "cannot be right");
+	b->size = 1;
+	b->lineage = (uint32_t)s->nr_lineages + 1;
+	totals_refused(s, "cannot be right");
+	snapshot_free(s);
+}
+
 static void test_damaged_bytes(void **unused)
 {
 	struct snapshot *s = new_snapshot(5000);
@@ -358,7 +439,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_same_blocks),  cmocka_unit_test(test_array),
 		cmocka_unit_test(test_lineages),     cmocka_unit_test(test_damaged_bytes),
-		cmocka_unit_test(test_wrong_inside),
+		cmocka_unit_test(test_wrong_inside), cmocka_unit_test(test_growth_totals),
 	};
 
 	return cmocka_run_group_tests(tests, make_file, remove_file);
