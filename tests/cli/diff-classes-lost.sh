@@ -10,14 +10,15 @@ wait_mark c 2 || finish
 heapstory snap out/store.live -o 2.hs >/dev/null
 go c
 finish_program c || fail "ended with $?"
-for side in 1.hs out/exit.hs; do heapstory heap $side --by class --json -n all >$(basename $side).json; done
+heapstory heap 1.hs --by class --json -n all >1.hs.json
+heapstory heap out/exit.hs --by class --json -n all >exit.hs.json
 check_json 1.hs.json 'any(r["key"] == "V" for r in j["rows"])'
 check_json exit.hs.json 'not any(r["key"] == "V" for r in j["rows"])'
 for pair in '1.hs out/exit.hs' 'out/exit.hs 1.hs'; do
 	# shellcheck disable=SC2086 # two files
 	heapstory diff $pair --by class --json -n all >diff.json
 	[ "$pair" = '1.hs out/exit.hs' ] && side=after || side=before
-	"$PYTHON" - $side <<-'END' || fail "$pair: not what heap says"
+	"$PYTHON" - "$side" <<-'END' || fail "$pair: not what heap says"
 		import json, sys
 		side = sys.argv[1]
 		heap = {r["key"]: [r["count"], r["bytes"]] for r in json.load(open("exit.hs.json"))["rows"]}

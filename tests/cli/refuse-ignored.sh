@@ -6,7 +6,9 @@ refused() { # TEXT COMMAND...
 	local text=$1
 	shift
 	expect_status 2 "$@" >rows 2>err
-	[ "$(wc -l <err)" = 1 ] && grep -q -e "$text" err || fail "$*: $(cat err)"
+	if [ "$(wc -l <err)" != 1 ] || ! grep -q -e "$text" err; then
+		fail "$*: $(cat err)"
+	fi
 	[ -s rows ] && fail "$* printed something: $(cat rows)"
 }
 start c heapstory run -o out -- "$PROGRAMS/cache_insert"

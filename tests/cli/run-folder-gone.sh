@@ -24,6 +24,8 @@ done
 	ulimit -n 8
 	exec heapstory run -o few -- "$PROGRAMS/cache_insert" </dev/null >few.out
 ) || fail "8 descriptors: status $?"
-[ -f few/store.live ] && [ ! -L few/store.live ] || fail "8 descriptors: the store did not come home"
+if [ ! -f few/store.live ] || [ -L few/store.live ]; then
+	fail "8 descriptors: the store did not come home"
+fi
 heapstory check few/exit.hs >/dev/null || fail "8 descriptors: no whole exit.hs"
 finish
