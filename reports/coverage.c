@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/diff.h"
 #include "analysis/names.h"
 #include "analysis/snapshot.h"
 #include "reports/report.h"
 #include "reports/rows.h"
 #include "util/alloc.h"
+#include "util/units.h"
 
 static void set(json_t *object, const char *name, json_t *value)
 {
@@ -266,6 +268,8 @@ static void merge_notes(json_t *to, const json_t *from, const char *side)
 json_t *rows_coverage_of_two(const struct snapshot *before, const struct snapshot *after)
 {
 	json_t *o = rows_coverage(after), *b = rows_coverage(before);
+	uint64_t off_ms = diff_unrecorded_ms(before, after);
+	char text[UNITS_LEN];
 	double since = json_real_value(json_object_get(b, "since_s"));
 	json_t *mine = json_object_get(o, "share_of_life");
 	json_t *others = json_object_get(b, "share_of_life");
@@ -278,6 +282,11 @@ json_t *rows_coverage_of_two(const struct snapshot *before, const struct snapsho
 	if (!before->coverage.consistent)
 		set(o, "consistent", json_false());
 	merge_notes(o, b, "before");
+	if (off_ms)
+		rows_add_note(o,
+			      "recording was off for %s between the two: what was born then is not "
+			      "seen",
+			      units_format_duration_ms(off_ms, text));
 	json_decref(b);
 	return o;
 }

@@ -136,9 +136,7 @@ static void beneath_stack(struct report *r, const json_t *row)
 static json_t *coverage_of(const struct diff *diff, struct source *sources, enum group_by by)
 {
 	const struct snapshot *b = sources[0].snapshot, *a = sources[1].snapshot;
-	uint64_t off_ms = diff_unrecorded_ms(b, a);
 	json_t *o = rows_coverage_of_two(b, a);
-	char text[UNITS_LEN];
 
 	if (!diff->same_image)
 		rows_add_note(o, "%s",
@@ -147,11 +145,6 @@ static json_t *coverage_of(const struct diff *diff, struct source *sources, enum
 			      "born");
 	else if (b->taken_ms > a->taken_ms)
 		rows_add_note(o, "BEFORE was taken after AFTER");
-	if (off_ms)
-		rows_add_note(o,
-			      "recording was off for %s between the two: what was born then is in "
-			      "neither",
-			      units_format_duration_ms(off_ms, text));
 	/* what only the older snapshot has no names for is said where that is looked at */
 	source_note_names(&sources[1], o);
 	if (by == GROUP_CLASS && !b->class_words != !a->class_words)

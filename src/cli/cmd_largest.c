@@ -96,8 +96,6 @@ static void print(struct source *src, struct read_options *o)
 	find_top(&top, src, &o->filter);
 	if (!top.count && !filter_is_empty(&o->filter))
 		view.empty = nothing = nothing_passes(o, &src->names, 1);
-	if (top.count)
-		view.empty = NULL; /* there are some; none was asked for */
 	progress_stop();
 	report_begin(&report, &style, "largest", &view, rows_target(src->snapshot),
 		     source_coverage(src, true),
@@ -105,7 +103,7 @@ static void print(struct source *src, struct read_options *o)
 			       (json_int_t)top.bytes));
 	for (size_t i = 0; i < top.nr; i++)
 		report_row(&report, rows_block(src->names, &src->snapshot->blocks[top.blocks[i]]));
-	report_end(&report, 0);
+	report_end(&report, top.nr ? 0 : top.count);
 	free(top.blocks);
 	free(nothing);
 }

@@ -137,8 +137,8 @@ static json_t *coverage_of(struct job *job)
 			      s->nr, s->nr + s->nr_left_out);
 	if (off_ms)
 		rows_add_note(o,
-			      "recording was off for %s in between: what was born then is in none of "
-			      "the snapshots",
+			      "recording was off for %s in between: what was born then is not "
+			      "seen",
 			      units_format_duration_ms(off_ms, text));
 	if (s->problem)
 		rows_add_note(o, "the timeline is not used: %s", s->problem);
