@@ -374,7 +374,7 @@ static void test_files(void **state)
 	twelve_init(&t);
 	series_init(&of_files);
 	for (size_t i = 0; i < 12; i++) {
-		struct snapshot *s;
+		struct snapshot *s = NULL;
 		struct hs_error err;
 
 		moved += t.snapshots[i]->nr_lineages;
