@@ -397,8 +397,8 @@ static int run(int argc, char **argv)
 	if (!status && mine.unit && !(mine.per > 0))
 		status = say("--unit names what --per counts; --per is missing");
 	if (!status && mine.verdict.across && !mine.verdict.wanted)
-		status = say("--across is about the verdict of --exit-code or --fail-above; neither "
-			     "is given");
+		status = say("--across is about the verdict of --exit-code or --fail-above; "
+			     "neither is given");
 	if (!status && mine.ignore_path && ignore_load(mine.ignore_path, &ignore, &err))
 		status = say_error(&err);
 	if (!status)

@@ -35,7 +35,7 @@ static bool page_beside_us(const char *name, char *ret, size_t size)
 	return !access(ret, R_OK);
 }
 
-/* What man writes, on our standard output, whose errors main.c looks for: man says nothing of them. */
+/* What man writes, to our standard output, whose errors main.c looks for; man does not. */
 static void copy_out(int from)
 {
 	char buffer[4096];

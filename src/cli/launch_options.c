@@ -210,8 +210,8 @@ int launch_options_parse(struct launch_options *options, enum launch_command com
 			return ret;
 		if (!ret)
 			return hs_error_set(err, HS_E_USAGE,
-					    "unknown option '%s'; 'heapstory %s --help' lists those "
-					    "that there are",
+					    "unknown option '%s'; 'heapstory %s --help' lists "
+					    "those that there are",
 					    argv[i], argv[0]);
 	}
 	if (command == LAUNCH_ENV) {

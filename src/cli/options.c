@@ -307,7 +307,7 @@ static int parse_stacks(struct read_options *o, struct args *a)
 	if (args_is(a, "--wrapper", NULL)) {
 		value = args_value(a);
 		if (value && strstr(value, "+0x"))
-			return args_wrong(a, value, "names of functions, and no places without one");
+			return args_wrong(a, value, "names of functions, no places without");
 		if (value)
 			runtime_add_wrapper(value);
 		return value ? 1 : -1;
