@@ -18,7 +18,7 @@
  * TRUTH trend at=enqueue shape=linear sure=medium|high grows=True
  * TRUTH trend at=index_user shape=linear sure=high grows=True first=2 each=336
  * TRUTH trend at=fail shape=linear sure=high grows=True first=3
- * TRUTH trend at=note shape=doubling sure=medium|high grows=True first=2 factor=2
+ * TRUTH trend at=note shape=doubling sure=medium|high grows=True first=1 factor=2
  * TRUTH trend at=configure shape=noise sure=low grows=False
  * TRUTH trend at=jitter shape=noise sure=low grows=False
  * TRUTH suspects 24 some=index_user none=batch,configure,jitter,remember

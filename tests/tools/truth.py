@@ -240,7 +240,7 @@ def check_trend(run, line):
     row, = [r for r in run.trend()['rows'] if simple({'function': r['key']}) == line.want['at']]
     got = {'shape': row['shape'], 'sure': row['confidence'], 'grows': row['grows']}
     if 'first' in line.want and row['first_growth_s'] is not None:
-        got['first'] = row['at_s'].index(row['first_growth_s']) + 1
+        got['first'] = sum(at < row['first_growth_s'] for at in row['at_s']) + 1
     if 'each' in line.want:
         gains = {int(b - a) for a, b in zip(row['bytes'], row['bytes'][1:])}
         got['each'] = gains.pop() if len(gains) == 1 else gains
