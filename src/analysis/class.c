@@ -287,7 +287,9 @@ void class_of_stack(const struct frame *const *frames, size_t nr, class_demangle
 
 	for (; i < nr && frames[i]->runtime; i++)
 		ask_frame(frames[i], demangle, &f);
-	if (f.provisional && f.is_kind)
+	if (f.name && !*f.name)
+		found_nothing(&f);
+	else if (f.provisional && f.is_kind)
 		forget_arguments(f.name);
 	*ret = (struct stack_class){f.name, f.element};
 }

@@ -7,8 +7,8 @@
  * nothing, no inline namespaces. A class that begins with '=' is what the rules of types make of
  * the rest; if they make nothing of it, what stands behind '|', if anything, else the next frame
  * is asked. A class that ends in '?' is provisional: a frame further out may know better, and if
- * none does, only the kind is told, "Vec<_>". With '~' only the very next frame may, and if it does
- * not, the class is as it is; the '=' of an allocator is such a one.
+ * none does, only the kind is told, "Vec<_>"; of a mere "?" nothing is. With '~' only the very next
+ * frame may, and if it does not, the class is as it is; the '=' of an allocator is such a one.
  */
 #include "analysis/class_rules.h"
 
@@ -102,8 +102,14 @@ const struct class_rule class_function_rules[] = {
 	 "?", NULL},
 	{"alloc::collections::vec_deque::VecDeque<$1,*>::*", "VecDeque<$1>", "?", NULL},
 	{"alloc::collections::vec_deque::VecDeque<$1,*>::*", "VecDeque<$1>", "Vec<$1>", NULL},
+	{"alloc::collections::vec_deque::spec_from_iter::{*}::spec_from_iter<$1,*>", "VecDeque<$1>",
+	 "Vec<$1>", NULL},
 	{"alloc::collections::binary_heap::BinaryHeap<$1,*>::*", "BinaryHeap<$1>", "Vec<$1>", NULL},
 	{"alloc::string::String::*", "String", "Vec<u8>", NULL},
+	/* of the std that is compiled without types; these two ask iterators, which allocate too */
+	{"alloc::string::String::from_iter", "Vec<_>?", "Vec<_>", NULL},
+	{"alloc::string::String::extend", "Vec<_>?", "Vec<_>", NULL},
+	{"alloc::string::String::*", "String", "Vec<_>", NULL},
 	{"alloc::string::{*}::*", "String", "Vec<u8>", NULL},
 	{"alloc::fmt::format", "String", "Vec<u8>", NULL},
 	{"alloc::fmt::format::*", "String", "Vec<u8>", NULL},
@@ -115,8 +121,20 @@ const struct class_rule class_function_rules[] = {
 
 	{"alloc::boxed::{*}::*<$1,*>", "=$1|Box<$1>", NULL, "$1"},
 	{"alloc::boxed::Box<$1,*>::*", "=$1|Box<$1>", NULL, "$1"},
-	{"alloc::alloc::exchange_malloc", "Box<_>?", NULL, NULL},
-	{"alloc::boxed::box_new_uninit", "Box<_>?", NULL, NULL},
+	/*
+	 * What Box::new and vec![a, b] both call, first as exchange_malloc, since Rust 1.95 as the
+	 * other. Box::new has a frame of its own where there is debug information; the vector has none,
+	 * or that of new_uninit, of an array, which only few programs call themselves.
+	 */
+	{"alloc::alloc::exchange_malloc", "?", NULL, NULL},
+	{"alloc::boxed::box_new_uninit", "?", NULL, NULL},
+	{"alloc::boxed::{*}::new_uninit<[$1;$2]>", "Vec<$1>~", "?", NULL},
+	{"alloc::boxed::Box<[$1;$2],*>::new_uninit", "Vec<$1>~", "?", NULL},
+	{"alloc::vec::{*}::from<$1,$2>", "Vec<$1>", "Box<[$1;$2]>", NULL},
+	/* a boxed slice is allocated as a vector is */
+	{"alloc::boxed::{*}::*new_uninit_slice<$1,*>", "Box<[$1]>", "Vec<$1>", "$1"},
+	{"alloc::boxed::{*}::from<$1>", "Box<[$1]>", "Vec<$1>", "$1"},
+	{"alloc::boxed::Box<str>::from", "Box<str>", "Box<[u8]>", NULL},
 	{"alloc::boxed::{*}::*<$1,*>", "=$1|Box<$1>", "?", "$1"},
 	{"alloc::boxed::Box<$1,*>::*", "=$1|Box<$1>", "?", "$1"},
 	{"alloc::rc::Rc<str>::from", "Rc<str>", "Rc<[u8]>", NULL},
@@ -140,7 +158,10 @@ const struct class_rule class_function_rules[] = {
 	{"hashbrown::raw::RawTable<($1,$2)*>::*", "HashMap<$1,$2>?", "?", NULL},
 	{"hashbrown::map::HashMap<$1,$2,*>::*", "HashMap<$1,$2>", "?", NULL},
 	{"hashbrown::map::HashMap<$1,$2,*>::*", "HashMap<$1,$2>", NULL, NULL},
+	{"hashbrown::map::{*}::*<$1,$2,*>", "HashMap<$1,$2>", "?", NULL}, /* clone, extend, ... */
 	{"std::collections::hash::map::HashMap<$1,$2,*>::*", "HashMap<$1,$2>", "?", NULL},
+	{"std::collections::hash::set::{*}::*<$1,*>", "HashSet<$1>", "HashMap<$1,()>", NULL},
+	{"hashbrown::set::{*}::*<$1,*>", "HashSet<$1>", "HashMap<$1,()>", NULL},
 	{"std::collections::hash::set::HashSet<$1,*>::*", "HashSet<$1>", "HashMap<$1,()>", NULL},
 	{"hashbrown::set::HashSet<$1,*>::*", "HashSet<$1>", "HashMap<$1,()>", NULL},
 };

@@ -211,7 +211,7 @@ static bool match_capture(struct match *m, unsigned int nr, const char *rest, co
 	const char *start = p, *old = m->captures->start[nr];
 	size_t len;
 
-	while (*p && *p != ',' && bracket(m->text, p) >= 0) {
+	while (*p && *p != ',' && *p != ';' && bracket(m->text, p) >= 0) {
 		if (bracket(m->text, p) > 0)
 			p = group_end(m->text, p);
 		p += *p != 0;

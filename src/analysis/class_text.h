@@ -33,7 +33,8 @@ struct class_captures {
 /*
  * Whether a tight text as a whole has the form of the pattern: itself, but that
  *
- *      $1..$3  is one argument: up to a comma or bracket that closes; the same each time
+ *      $1..$3  is one argument: up to a comma, semicolon ("[u8;16]") or bracket that closes; the
+ *              same each time
  *      ,*      is any number of further arguments, none included
  *      *       is anything in which brackets match; right behind $1 it is a star
  */

@@ -6,7 +6,9 @@ cp "$PROGRAMS/rust_types" "$PROGRAMS/rust_services" .
 # the lesser kind of debug information, as releases often have it
 MAKEFLAGS='' rustc -O -C debuginfo=1 --edition 2021 --crate-name rust_services -o lesser \
 	"$TESTS/programs/rust_services.rs" || fail "rustc"
-for name in rust_types rust_services lesser; do
+MAKEFLAGS='' rustc -g --edition 2021 --crate-name rust_services -o debug \
+	"$TESTS/programs/rust_services.rs" || fail "rustc -g"
+for name in rust_types rust_services lesser debug; do
 	start $name heapstory run -o $name.run -- ./$name
 	wait_mark $name 1 || finish
 	heapstory snap $name.run/store.live -o $name.hs >/dev/null || fail "snap $name"

@@ -500,12 +500,74 @@ fn dynamic(told: &mut Told) {
         sent, calls, jobs, arcs, plain, slices, times, locks, grid, texts, rcs,
     ));
 }
+/// Short ways to make things, whose frames are few.
+#[inline(never)]
+fn literals(told: &mut Told) {
+    for i in 0..40u32 {
+        let numbers = vec![i, 2, 3, 4];
+        told.tell(numbers.as_ptr(), "Vec<u32>");
+        let texts = vec![long_text(1), long_text(2)];
+        told.tell(texts.as_ptr(), "Vec<String>");
+        let array = Box::new([i, 2, 3]);
+        told.tell(&*array, "Box<[u32; 3]>");
+        let default: Box<[u64; 4]> = Box::default();
+        told.tell(&*default, "Box<[u64; 4]>");
+        let slice: Box<[u16]> = Box::from(&[1u16, 2, 3][..]);
+        told.tell(slice.as_ptr(), "Box<[u16]>");
+        let text: Box<str> = Box::from("a short text");
+        told.tell(text.as_ptr(), "Box<str>");
+        let from = Vec::from([i; 5]);
+        told.tell(from.as_ptr(), "Vec<u32>");
+        let queue: VecDeque<u8> = (0..30).collect();
+        told.tell(&queue[0], "VecDeque<u8>");
+        std::mem::forget((numbers, texts, array, default, slice, text, from, queue));
+    }
+}
+#[inline(never)]
+fn hashes(told: &mut Told) {
+    for i in 0..40u32 {
+        let set: HashSet<u32> = (i..i + 9).collect();
+        told.tell(set.iter().next().unwrap(), "HashSet<u32>");
+        let twin = set.clone();
+        told.tell(twin.iter().next().unwrap(), "HashSet<u32>");
+        let both: HashSet<u32> = &set | &twin;
+        told.tell(both.iter().next().unwrap(), "HashSet<u32>");
+        let map: HashMap<u32, u64> = (i..i + 9).map(|n| (n, 1)).collect();
+        told.tell(map.keys().next().unwrap(), "HashMap<u32, u64>");
+        let copy = map.clone();
+        told.tell(copy.keys().next().unwrap(), "HashMap<u32, u64>");
+        let mut units: HashMap<u64, ()> = HashMap::new();
+        units.insert(1, ());
+        told.tell(units.keys().next().unwrap(), "HashMap<u64, ()>");
+        std::mem::forget((set, twin, both, map, copy, units));
+    }
+}
+#[inline(never)]
+fn strings(told: &mut Told) {
+    for i in 0..40usize {
+        let mut pushed = String::new();
+        pushed.push('x');
+        told.tell(pushed.as_ptr(), "String");
+        let mut inserted = String::new();
+        inserted.insert(0, 'y');
+        told.tell(inserted.as_ptr(), "String");
+        let mut reserved = String::new();
+        reserved.reserve(30 + i);
+        told.tell(reserved.as_ptr(), "String");
+        let collected: String = long_text(i).chars().rev().collect();
+        told.tell(collected.as_ptr(), "String");
+        std::mem::forget((pushed, inserted, reserved, collected));
+    }
+}
 fn main() {
     let mut told = Told { lines: Vec::new() };
     maps(&mut told);
     vectors(&mut told);
     pointers(&mut told);
     dynamic(&mut told);
+    literals(&mut told);
+    hashes(&mut told);
+    strings(&mut told);
     for (address, what) in &told.lines {
         println!("BLOCK {:#x} {}", address, what);
     }

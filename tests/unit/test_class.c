@@ -323,6 +323,36 @@ static void test_rust(void **state)
 		     "Arc<app::A>", NULL);
 	expect_class(FRAMES("|alloc::boxed::box_new_uninit", "|alloc::boxed::{impl#0}::new<app::A>"),
 		     "Box<app::A>", "app::A");
+	/* vec![1, 2], and boxes of arrays */
+	expect_class(FRAMES("|alloc::boxed::box_new_uninit",
+			    "|alloc::boxed::{impl#0}::new_uninit<[[u8; 2]; 4]>", "|app::f"),
+		     "Vec<[u8; 2]>", NULL);
+	expect_class(FRAMES("|alloc::boxed::box_new_uninit",
+			    "|alloc::boxed::{impl#0}::new_uninit<[u32; 4]>",
+			    "|alloc::boxed::{impl#11}::default<[u32; 4]>"),
+		     "Box<[u32; 4]>", "[u32; 4]");
+	expect_class(FRAMES("|alloc::boxed::box_new_uninit",
+			    "|alloc::boxed::{impl#0}::new<[u32; 4]>", "|app::f"),
+		     "Box<[u32; 4]>", "[u32; 4]");
+	/* without debug information, and before Rust 1.95, nothing tells which it is */
+	expect_class(FRAMES("alloc::boxed::box_new_uninit", "app::f"), NULL, NULL);
+	expect_class(FRAMES("|alloc::alloc::exchange_malloc", "|app::f"), NULL, NULL);
+	/* a set is a map of (), but a map of () is no set */
+	expect_class(
+		FRAMES("|hashbrown::raw::RawTableInner::new_uninitialized<A>",
+		       "|hashbrown::raw::RawTable<(u32, ()), A>::new_uninitialized<(u32, ()), A>",
+		       "|hashbrown::map::{impl#0}::clone<u32, (), S, A>",
+		       "|hashbrown::set::{impl#0}::clone<u32, S, A>"),
+		"HashSet<u32>", NULL);
+	expect_class(
+		FRAMES("|hashbrown::raw::RawTableInner::new_uninitialized<A>",
+		       "|hashbrown::raw::RawTable<(u32, ()), A>::new_uninitialized<(u32, ()), A>",
+		       "|hashbrown::map::{impl#0}::clone<u32, (), S, A>", "|app::f"),
+		"HashMap<u32, ()>", NULL);
+	/* of the functions of the std that were compiled without types */
+	expect_class(FRAMES("<alloc::raw_vec::RawVecInner>::reserve::do_reserve_and_handle",
+			    "|alloc::string::String::reserve", "|alloc::string::String::push"),
+		     "String", NULL);
 	/* with rustc's debuginfo=1 */
 	expect_class(FRAMES("|alloc::raw_vec::RawVecInner::with_capacity_in<alloc::alloc::Global>",
 			    "|alloc::raw_vec::RawVec::with_capacity_in<f32, alloc::alloc::Global>",
