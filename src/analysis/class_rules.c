@@ -93,6 +93,9 @@ const struct class_rule class_function_rules[] = {
 	{"alloc::raw_vec::finish_grow", "Vec<_>?", NULL, NULL},
 	{"alloc::raw_vec::RawVec<$1,*>::*", "Vec<$1>?", NULL, NULL},
 	{"alloc::raw_vec::RawVec<$1,*>::*", "Vec<$1>?", "?", NULL},
+	/* "<Vec<A> as SpecFromElem>::from_elem" makes a vector of these */
+	{"alloc::vec::Vec<*>::from_elem*", "Vec<_>?", NULL, NULL},
+	{"alloc::vec::Vec<*>::from_elem*", "Vec<_>?", "?", NULL},
 	{"alloc::vec::Vec<$1,*>::*", "Vec<$1>", NULL, NULL},
 	{"alloc::vec::Vec<$1,*>::*", "Vec<$1>", "?", NULL},
 	{"alloc::vec::from_elem<$1,*>", "Vec<$1>", "?", NULL},
@@ -106,10 +109,13 @@ const struct class_rule class_function_rules[] = {
 	 "Vec<$1>", NULL},
 	{"alloc::collections::binary_heap::BinaryHeap<$1,*>::*", "BinaryHeap<$1>", "Vec<$1>", NULL},
 	{"alloc::string::String::*", "String", "Vec<u8>", NULL},
-	/* of the std that is compiled without types; these two ask iterators, which allocate too */
-	{"alloc::string::String::from_iter", "Vec<_>?", "Vec<_>", NULL},
-	{"alloc::string::String::extend", "Vec<_>?", "Vec<_>", NULL},
-	{"alloc::string::String::*", "String", "Vec<_>", NULL},
+	/* the std may be without types: only what calls nothing else, and is no name of a trait's */
+	{"alloc::string::String::push", "String", "Vec<_>", NULL},
+	{"alloc::string::String::push_str", "String", "Vec<_>", NULL},
+	{"alloc::string::String::insert", "String", "Vec<_>", NULL},
+	{"alloc::string::String::insert_str", "String", "Vec<_>", NULL},
+	{"alloc::string::String::reserve", "String", "Vec<_>", NULL},
+	{"alloc::string::String::with_capacity", "String", "Vec<_>", NULL},
 	{"alloc::string::{*}::*", "String", "Vec<u8>", NULL},
 	{"alloc::fmt::format", "String", "Vec<u8>", NULL},
 	{"alloc::fmt::format::*", "String", "Vec<u8>", NULL},

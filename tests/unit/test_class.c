@@ -353,6 +353,13 @@ static void test_rust(void **state)
 	expect_class(FRAMES("<alloc::raw_vec::RawVecInner>::reserve::do_reserve_and_handle",
 			    "|alloc::string::String::reserve", "|alloc::string::String::push"),
 		     "String", NULL);
+	expect_class(FRAMES("<alloc::raw_vec::RawVecInner>::with_capacity_in",
+			    "<alloc::string::String as app::Words>::words"),
+		     "Vec<_>", NULL);
+	expect_class(FRAMES("<alloc::raw_vec::RawVecInner>::with_capacity_in",
+			    "<alloc::vec::Vec<u32> as alloc::vec::spec_from_elem::SpecFromElem>::"
+			    "from_elem::<alloc::alloc::Global>"),
+		     "Vec<_>", NULL);
 	/* with rustc's debuginfo=1 */
 	expect_class(FRAMES("|alloc::raw_vec::RawVecInner::with_capacity_in<alloc::alloc::Global>",
 			    "|alloc::raw_vec::RawVec::with_capacity_in<f32, alloc::alloc::Global>",
