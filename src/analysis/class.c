@@ -27,6 +27,8 @@ struct finding {
 	char *element;
 	bool provisional; /* a frame further out may know better */
 	bool is_kind; /* if none does, only the kind is known */
+	bool of_allocator; /* by allocators only; not provisional: frames without a rule followed */
+	bool contradicted; /* two frames say different things, and nothing tells which is right */
 };
 
 static void found(struct finding *f, char *class, char *element)
@@ -50,7 +52,7 @@ static void found_nothing(struct finding *f)
 {
 	free(f->name);
 	free(f->element);
-	*f = (struct finding){NULL, NULL, false, false};
+	*f = (struct finding){0};
 }
 
 /* ---- types ------------------------------------------------------------------------------- */
@@ -133,9 +135,9 @@ static bool may_follow(const struct class_rule *rule, const struct class_capture
 	bool same;
 
 	if (is_of_allocator(rule))
-		return !f->name || (f->provisional && !f->is_kind);
+		return !f->name || (f->of_allocator && f->provisional);
 	if (!rule->after || !f->name)
-		return !rule->after && !f->name;
+		return !rule->after && (!f->name || f->of_allocator);
 	if (!strcmp(rule->after, "?"))
 		return f->provisional;
 	after = class_expand(rule->after, captures);
@@ -166,6 +168,24 @@ static char *rule_class(const struct class_rule *rule, const struct class_captur
 	return ret;
 }
 
+/*
+ * Takes what a rule says. It is believed over an allocator that is called from the frame itself;
+ * with frames between them that no rule knows, both must say the same.
+ */
+static void take(const struct class_rule *rule, const struct class_captures *captures, char *class,
+		 struct finding *f)
+{
+	char *doubted = f->of_allocator && !f->provisional && !rule->after ? xstrdup(f->name) : NULL;
+
+	found(f, class, rule->element ? class_expand(rule->element, captures) : NULL);
+	f->of_allocator = is_of_allocator(rule);
+	if (doubted && strcmp(doubted, f->name)) {
+		found_nothing(f);
+		f->contradicted = true;
+	}
+	free(doubted);
+}
+
 /* Whether a rule fits the function; f is then what is known with it. */
 static bool ask_function(const char *function, bool generic_names, struct finding *f)
 {
@@ -184,7 +204,7 @@ static bool ask_function(const char *function, bool generic_names, struct findin
 			found_nothing(f);
 			continue;
 		}
-		found(f, class, rule->element ? class_expand(rule->element, &captures) : NULL);
+		take(rule, &captures, class, f);
 		return true;
 	}
 	return false;
@@ -282,10 +302,10 @@ static void forget_arguments(char *name)
 void class_of_stack(const struct frame *const *frames, size_t nr, class_demangle demangle,
 		    struct stack_class *ret)
 {
-	struct finding f = {NULL, NULL, false, false};
+	struct finding f = {0};
 	size_t i = is_allocator(frames, nr, demangle);
 
-	for (; i < nr && frames[i]->runtime; i++)
+	for (; i < nr && frames[i]->runtime && !f.contradicted; i++)
 		ask_frame(frames[i], demangle, &f);
 	if (f.name && !*f.name)
 		found_nothing(&f);

@@ -8,7 +8,9 @@
  * the rest; if they make nothing of it, what stands behind '|', if anything, else the next frame
  * is asked. A class that ends in '?' is provisional: a frame further out may know better, and if
  * none does, only the kind is told, "Vec<_>"; of a mere "?" nothing is. With '~' only the very next
- * frame may, and if it does not, the class is as it is; the '=' of an allocator is such a one.
+ * frame may, and if it does not, the class is as it is. A '=' of an allocator gives way to any frame
+ * of a container further out: gcc takes the allocators of two types of one size for one, whose name
+ * says nothing.
  */
 #include "analysis/class_rules.h"
 
@@ -21,6 +23,8 @@ const struct class_rule class_function_rules[] = {
 	{"std::allocator<$1>::allocate", "=$1", NULL, NULL},
 	{"std::allocator_traits<*<$1>>::allocate", "=$1", NULL, NULL},
 	{"std::__allocation_guard<std::allocator<$1>>::*", "=$1", NULL, NULL},
+	{"std::__allocate_guarded<*<$1>>", "=$1", NULL, NULL},
+	{"std::__detail::_Hashtable_alloc<*<$1>>::*", "=$1", NULL, NULL},
 
 	{"std::basic_string<$1,*>::*", "std::basic_string<$1>", NULL, "$1"},
 	{"std::string::*", "std::string", NULL, NULL},
@@ -72,7 +76,15 @@ const struct class_rule class_function_rules[] = {
 	{"std::__split_buffer<$1,*>::*", "std::vector<$1>?", NULL, "$1"},
 	{"std::vector<$1,*>::*", "std::vector<$1>", "?", "$1"},
 	{"std::deque<$1,*>::*", "std::deque<$1>", "?", "$1"},
+	{"std::__shared_count<*>::__shared_count<$1,std::allocator<void>,*>", "std::shared_ptr<$1>",
+	 NULL, NULL},
+	{"std::__shared_count<*>::__shared_count<$1*,std::__sp_array_delete,*>",
+	 "std::shared_ptr<$1[]>", NULL, NULL},
 	{"std::__shared_count<*>::__shared_count<$1*,*>", "std::shared_ptr<$1>", NULL, NULL},
+	{"std::__shared_ptr<$1,*>::__shared_ptr<std::allocator<*>,*>", "std::shared_ptr<$1>", NULL,
+	 NULL},
+	{"std::allocate_shared<$1,*>", "std::shared_ptr<$1>", NULL, NULL},
+	{"std::make_shared<$1,*>", "std::shared_ptr<$1>", NULL, NULL},
 	{"std::_Sp_counted_array_base<std::allocator<$1>>::*", "std::shared_ptr<$1[]>", NULL, NULL},
 	{"std::make_unique<$1>", "$1", NULL, "$1"},
 	{"std::make_unique<$1,*>", "$1", NULL, "$1"},
@@ -179,6 +191,8 @@ const struct class_rule class_type_rules[] = {
 	{"std::_Sp_counted_ptr_inplace<$1,*>", "std::shared_ptr<$1>", NULL, NULL},
 	{"std::_Sp_counted_array<$1,*>", "std::shared_ptr<$1[]>", NULL, NULL},
 	{"std::_Sp_counted_ptr<$1*,*>", "std::shared_ptr<$1>", NULL, NULL},
+	{"std::_Sp_counted_deleter<$1*,std::__sp_array_delete,*>", "std::shared_ptr<$1[]>", NULL,
+	 NULL},
 	{"std::_Sp_counted_deleter<$1*,*>", "std::shared_ptr<$1>", NULL, NULL},
 	{"std::_List_node<$1>", "std::list<$1>", NULL, NULL},
 	{"std::_Fwd_list_node<$1>", "std::forward_list<$1>", NULL, NULL},

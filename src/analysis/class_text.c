@@ -27,34 +27,6 @@ static bool starts_with(const char *s, const char *start)
 	return !strncmp(s, start, strlen(start));
 }
 
-/* ---- tight ------------------------------------------------------------------------------- */
-
-char *class_tight(const char *text)
-{
-	static const char *const inline_namespaces[] = {"__1::", "__cxx11::", "__ndk1::", "_V2::"};
-	char *ret = xmalloc(strlen(text) + 1), *out = ret;
-
-	for (const char *p = text; *p; p++) {
-		bool skipped = false;
-
-		/* a blank counts between words only: "unsigned long", "Foo const" */
-		if (*p == ' ' && (out == ret || !is_word(p[1]) || !(is_word(out[-1]) ||
-								     strchr(">)]", out[-1]))))
-			continue;
-		for (size_t i = 0; i < 4 && out - ret > 2 && !strncmp(out - 2, "::", 2); i++) {
-			if (starts_with(p, inline_namespaces[i])) {
-				p += strlen(inline_namespaces[i]) - 1;
-				skipped = true;
-				break;
-			}
-		}
-		if (!skipped)
-			*out++ = *p;
-	}
-	*out = 0;
-	return ret;
-}
-
 /* ---- brackets ---------------------------------------------------------------------------- */
 
 /* Whether p is in the middle of "operator<", "operator->" and so on, or of "->". */
@@ -91,6 +63,105 @@ static const char *group_end(const char *text, const char *p)
 			break;
 	}
 	return p;
+}
+
+/* ---- tight ------------------------------------------------------------------------------- */
+
+static bool begins_word(const char *p)
+{
+	return is_word(*p) || starts_with(p, "(anonymous namespace)");
+}
+
+/*
+ * The demangler's spelling of a type that gcc's debug information spells differently at p, where a
+ * word begins; NULL: there is none.
+ */
+static const char *base_type(const char *p, size_t *ret_len)
+{
+	static const char *const types[][2] = {
+		{"long long unsigned int", "unsigned long long"},
+		{"long unsigned int", "unsigned long"},
+		{"short unsigned int", "unsigned short"},
+		{"__int128 unsigned", "unsigned __int128"},
+		{"long long int", "long long"},
+		{"long int", "long"},
+		{"short int", "short"},
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		*ret_len = strlen(types[i][0]);
+		if (starts_with(p, types[i][0]) && !is_word(p[*ret_len]))
+			return types[i][1];
+	}
+	return NULL;
+}
+
+/* Behind what a "const" in front is of: "A<B>" of "A<B>*", "f()::A" of "f()::A[2]". */
+static char *qualified_end(const char *s, char *p)
+{
+	while (*p && !strchr(",*&[", *p) && bracket(s, p) >= 0) {
+		char *end = bracket(s, p) > 0 ? (char *)group_end(s, p) : p;
+
+		if (*p == '(' && !starts_with(end, ")::"))
+			break;
+		p = end + (*end != 0);
+	}
+	return p;
+}
+
+/* "const A" at the start of an argument becomes "A const", as the demangler has it. */
+static void move_qualifiers(char *s)
+{
+	static const char *const qualifiers[] = {"const ", "volatile "};
+
+	for (char *p = s; *p; p++) {
+		if (p > s && !strchr("<,(", p[-1]))
+			continue;
+		for (size_t i = 0; i < 2; i++) {
+			size_t len = strlen(qualifiers[i]), type_len;
+
+			if (!starts_with(p, qualifiers[i]))
+				continue;
+			type_len = (size_t)(qualified_end(s, p + len) - p) - len;
+			memmove(p, p + len, type_len);
+			p[type_len] = ' ';
+			memcpy(p + type_len + 1, qualifiers[i], len - 1);
+		}
+	}
+}
+
+char *class_tight(const char *text)
+{
+	static const char *const inline_namespaces[] = {"__1::", "__cxx11::", "__ndk1::", "_V2::"};
+	char *ret = xmalloc(strlen(text) + 1), *out = ret;
+
+	for (const char *p = text; *p; p++) {
+		bool skipped = false;
+		const char *known_as;
+		size_t len;
+
+		if ((out == ret || !is_word(out[-1])) && (known_as = base_type(p, &len))) {
+			out = stpcpy(out, known_as);
+			p += len - 1;
+			continue;
+		}
+		/* a blank counts between words only: "unsigned long", "Foo const" */
+		if (*p == ' ' && (out == ret || !begins_word(p + 1) ||
+				  !(is_word(out[-1]) || strchr(">)]", out[-1]))))
+			continue;
+		for (size_t i = 0; i < 4 && out - ret > 2 && !strncmp(out - 2, "::", 2); i++) {
+			if (starts_with(p, inline_namespaces[i])) {
+				p += strlen(inline_namespaces[i]) - 1;
+				skipped = true;
+				break;
+			}
+		}
+		if (!skipped)
+			*out++ = *p;
+	}
+	*out = 0;
+	move_qualifiers(ret);
+	return ret;
 }
 
 /* ---- functions --------------------------------------------------------------------------- */

@@ -3,8 +3,9 @@
  * class_text.h - names of types and functions as text: brackets that match, patterns, and the
  * shortest form that people know.
  *
- * All texts here are "tight": without blanks that mean nothing ("> >", ", "), and without inline
- * namespaces ("std::__1::", "std::__cxx11::").
+ * All texts here are "tight": without blanks that mean nothing ("> >", ", "), without inline
+ * namespaces ("std::__1::", "std::__cxx11::"), and with the types of debug information spelled as the
+ * demangler does: "long int" is "long", "const A" in front of an argument "A const".
  */
 #ifndef HEAPSTORY_ANALYSIS_CLASS_TEXT_H
 #define HEAPSTORY_ANALYSIS_CLASS_TEXT_H

@@ -36,6 +36,23 @@ static void test_tight(void **state)
 	expect(class_tight("A<unsigned long>  ::f( int )"), "A<unsigned long>::f(int)");
 	expect(class_tight("(anonymous namespace)::X"), "(anonymous namespace)::X");
 	expect(class_tight("app::__1::x"), "app::x");
+	/* as gcc's debug information has them */
+	expect(class_tight("A<long unsigned int, short int>"), "A<unsigned long,short>");
+	expect(class_tight("A<long long int, long long unsigned int>"),
+	       "A<long long,unsigned long long>");
+	expect(class_tight("A<along int, long internal>"), "A<along int,long internal>");
+	expect(class_tight("A<const long int>"), "A<long const>");
+	expect(class_tight("A<const B<const C*>*, D>"), "A<B<C const*> const*,D>");
+	expect(class_tight("A<const (anonymous namespace)::B&>"),
+	       "A<(anonymous namespace)::B const&>");
+	expect(class_tight("A<const f(int)::B, int>"), "A<f(int)::B const,int>");
+	expect(class_tight("A<int(const char*)>"), "A<int(char const*)>");
+	expect(class_tight("A<const char [3]>"), "A<char const[3]>");
+	expect(class_tight("A<const volatile int>"), "A<int const volatile>");
+	expect(class_tight("A<*const u8>"), "A<*const u8>");
+	expect(class_tight("const const "), "const const");
+	expect(class_tight("A<const "), "A<const");
+	expect(class_tight("A<const <"), "A<const<");
 	expect(class_tight(""), "");
 	expect(class_tight("  "), "");
 }
@@ -52,6 +69,7 @@ static void test_function(void **state)
 		{"unsigned long h()", "h"},
 		{"(anonymous namespace)::f(int)", "(anonymous namespace)::f"},
 		{"a::(anonymous namespace)::B::f() const &", "a::(anonymous namespace)::B::f"},
+		{"void (anonymous namespace)::f<int>(int)", "(anonymous namespace)::f<int>"},
 		{"a::B::operator()(int) const", "a::B::operator()"},
 		{"bool a::operator< <int>(A<int>)", "a::operator<<int>"},
 		{"operator new(unsigned long)", "operator new"},
@@ -270,6 +288,41 @@ static void test_cpp(void **state)
 			    "std::allocator<std::_List_node<B> >&, unsigned long)",
 			    "std::__cxx11::list<B, std::allocator<B> >::push_back(B const&)"),
 		     "std::list<B>", NULL);
+	/* allocators of another type's node, of the same size */
+	expect_class(FRAMES("std::__new_allocator<std::_Rb_tree_node<A> >::allocate",
+			    "std::allocator<std::_Sp_counted_ptr_inplace<B, std::allocator<void>, "
+			    "(__gnu_cxx::_Lock_policy)2> >::allocate",
+			    "std::_Rb_tree<A, A, std::_Identity<A>, std::less<A>, std::allocator<A> >"
+			    "::_M_get_node"),
+		     "std::set<A>", NULL);
+	expect_class(FRAMES("std::__new_allocator<std::_List_node<A> >::allocate",
+			    "std::allocator_traits<std::allocator<std::_List_node<A> > >::allocate",
+			    "std::_List_base<B, std::allocator<B> >::_M_get_node"),
+		     "std::list<B>", NULL);
+	expect_class(FRAMES("std::allocator_traits<std::allocator<std::_List_node<A> > >::allocate",
+			    "std::__allocate_guarded<std::allocator<std::_Sp_counted_ptr_inplace<B, "
+			    "std::allocator<void>, (__gnu_cxx::_Lock_policy)2> > >",
+			    "std::make_shared<B>"),
+		     "std::shared_ptr<B>", NULL);
+	/* and the library's functions of no container between them: who is right? */
+	expect_class(FRAMES("std::__new_allocator<std::_List_node<A> >::allocate", "std::something",
+			    "std::list<A, std::allocator<A> >::push_back"),
+		     "std::list<A>", NULL);
+	expect_class(FRAMES("std::__new_allocator<std::_List_node<A> >::allocate", "std::something",
+			    "std::list<B, std::allocator<B> >::push_back",
+			    "std::list<B, std::allocator<B> >::insert"),
+		     NULL, NULL);
+	/* nodes that gcc's debug information names */
+	expect_class(FRAMES("std::allocator<std::__detail::_Hash_node<std::pair<const std::string, A>, "
+			    "true> >::allocate",
+			    "std::__detail::_Hashtable_alloc<std::allocator<std::__detail::_Hash_node<"
+			    "std::pair<const std::string, A>, true> > >::_M_allocate_node<int>",
+			    "std::_Hashtable<std::string, std::pair<const std::string, A>, "
+			    "std::allocator<std::pair<const std::string, A> >, X>::_Scoped_node"),
+		     "std::unordered_map<std::string, A>", NULL);
+	expect_class(FRAMES("std::__shared_count<(__gnu_cxx::_Lock_policy)2>::__shared_count<int*, "
+			    "std::__sp_array_delete, std::allocator<void> >"),
+		     "std::shared_ptr<int[]>", NULL);
 	/* an allocator of the program's own, and memory that such a one keeps for itself */
 	expect_class(FRAMES("app::Alloc<int>::allocate(unsigned long)",
 			    "std::allocator_traits<app::Alloc<int> >::allocate(app::Alloc<int>&, "
