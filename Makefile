@@ -215,7 +215,7 @@ $(P)/%: tests/programs/%.c $(program_headers)
 	@mkdir -p $(@D)
 	$(Q)$(program_cc) $(program_flags) -Wl,-rpath,'$$ORIGIN' -o $@ $< -pthread -ldl $(program_libs)
 
-$(P)/cpp_corners: program_std := c++20
+$(P)/cpp_corners $(P)/cpp_merged: program_std := c++20
 
 $(P)/%: tests/programs/%.cpp $(program_headers)
 	@mkdir -p $(@D)

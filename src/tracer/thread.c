@@ -295,7 +295,7 @@ static void thread_end(void *arg)
 
 	if (tracer_gate->control == NULL || t != tracer_self)
 		return;
-	t->slot->state = HS_THREAD_DYING;
+	__atomic_store_n(&t->slot->state, HS_THREAD_DYING, __ATOMIC_RELAXED);
 	if (++t->rounds < END_ROUNDS)
 		pthread_setspecific(threads.key, t);
 	else
