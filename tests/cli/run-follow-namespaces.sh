@@ -20,12 +20,13 @@ sort found | diff - <(sort tids) || fail "ids of threads"
 
 # With a /proc of the namespace's own, what was followed into it goes on; what it forks is counted.
 in_it=(unshare --pid --fork --mount-proc)
-if "${in_it[@]}" true 2>/dev/null; then
-	heapstory run -o own --follow-children -- "${in_it[@]}" "$PROGRAMS/namespaces" forks || fail "own: $?"
-	for d in own/child.*; do
-		heapstory heap "$d/exit.hs" --by function -n all --json >heap.json || fail "$d"
-		json heap.json '[r["count"] for r in j["rows"] if r["key"] == "keep"]'
-	done
-	[ -z "$(find own -name 'store.live' -type l)" ] || fail "a store was left behind"
+if [ -z "${FAILED:-}" ] && ! "${in_it[@]}" true 2>/dev/null; then
+	skip "no /proc of a namespace's own here"
 fi
+heapstory run -o own --follow-children -- "${in_it[@]}" "$PROGRAMS/namespaces" forks || fail "own: $?"
+for d in own/child.*; do
+	heapstory heap "$d/exit.hs" --by function -n all --json >heap.json || fail "$d"
+	json heap.json '[r["count"] for r in j["rows"] if r["key"] == "keep"]'
+done
+[ -z "$(find own -name 'store.live' -type l)" ] || fail "a store was left behind"
 finish
