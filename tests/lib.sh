@@ -97,6 +97,14 @@ wait_mark() {
 	return 1
 }
 go() { echo >&"${FD[$1]}"; }
+snap_marks() { # NAME TARGET MARK...: a snapshot MARK.hs at each of NAME's marks, past which it goes on
+	local name=$1 target=$2 mark
+	for mark in "${@:3}"; do
+		wait_mark "$name" "$mark" || finish
+		heapstory snap "$target" -o "$mark.hs" >/dev/null
+		go "$name"
+	done
+}
 finish_program() { # NAME: closes its input, returns its status
 	local fd=${FD[$1]}
 	exec {fd}>&-

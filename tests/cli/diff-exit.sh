@@ -3,11 +3,7 @@
 # The status of a verdict is never confused: 0 clean, 1 grew, and where the report could not be given
 # 2 or the signal, whatever the verdict would have been.
 start c heapstory run -o out -- "$PROGRAMS/cache_insert"
-for mark in 1 2 3; do
-	wait_mark c $mark || finish
-	heapstory snap out/store.live -o $mark.hs >/dev/null
-	go c
-done
+snap_marks c out/store.live 1 2 3
 finish_program c || fail "ended with $?"
 grew='1.hs 2.hs --fail-above 1k'
 clean='2.hs 2.hs --fail-above 1k'

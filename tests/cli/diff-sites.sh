@@ -4,11 +4,7 @@
 # return to; --by stack tells them apart.
 truth inlined_site
 start c heapstory run -o out -- "$PROGRAMS/inlined_site"
-for mark in 1 2; do
-	wait_mark c $mark || finish
-	heapstory snap out/store.live -o $mark.hs >/dev/null
-	go c
-done
+snap_marks c out/store.live 1 2
 finish_program c || fail "ended with $?"
 heapstory diff 1.hs 2.hs --by site --json -n all >site.json
 check_json site.json 'sorted(r["count"]["delta"] for r in j["rows"]) == [7, 400]' \

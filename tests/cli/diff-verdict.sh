@@ -2,11 +2,7 @@
 # shellcheck shell=bash
 # diff in CI: rates, accepted growth, verdicts; 0 clean, 1 grew, 2 no verdict.
 start c heapstory run -o out -- "$PROGRAMS/cache_insert"
-for mark in 1 2 3; do
-	wait_mark c $mark || finish
-	heapstory snap out/store.live -o $mark.hs >/dev/null
-	go c
-done
+snap_marks c out/store.live 1 2 3
 finish_program c || fail "ended with $?"
 
 heapstory diff 1.hs 2.hs --per 500 --unit request --json >per.json

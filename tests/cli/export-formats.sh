@@ -2,11 +2,7 @@
 # shellcheck shell=bash
 # export: folded stacks and pprof hold the bytes of heap and diff; pprof files are read by pprof.
 start w heapstory run -o out -- "$PROGRAMS/wrapper"
-for mark in 1 2; do
-	wait_mark w $mark || finish
-	heapstory snap out/store.live -o $mark.hs >/dev/null
-	go w
-done
+snap_marks w out/store.live 1 2
 finish_program w || fail "ended with $?"
 
 heapstory export 2.hs --format folded -o live.folded

@@ -19,11 +19,7 @@ mark(2)
 END
 export PYTHONMALLOC=malloc PYTHONHASHSEED=0
 start p heapstory run -o out --no-exit-snapshot -- "$PYTHON" append.py
-for mark in 1 2; do
-	wait_mark p $mark || finish
-	heapstory snap out/store.live -o $mark.hs >/dev/null
-	go p
-done
+snap_marks p out/store.live 1 2
 finish_program p || fail "ended with $?"
 read -r _ buffer _ each < <(grep BUFFER p.out)
 

@@ -2,11 +2,7 @@
 # shellcheck shell=bash
 # Threads go by the names that they have at the snapshot; a thread is one group, whatever its name.
 start c heapstory run -o out -- "$PROGRAMS/slow_threads"
-for mark in 1 2 3; do
-	wait_mark c $mark || finish
-	heapstory snap out/store.live -o $mark.hs >/dev/null
-	go c
-done
+snap_marks c out/store.live 1 2 3
 finish_program c || fail "ended with $?"
 heapstory diff 1.hs 2.hs --by thread --function '^lose$' -n all --json >lost.json
 check_json lost.json '{r["key"].split()[1]: r["count"]["delta"] for r in j["rows"]} == {"worker-0": 40, "worker-1": 20, "worker-2": 13, "worker-3": 10}'

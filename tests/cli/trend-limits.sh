@@ -3,11 +3,7 @@
 # The limit of a forecast: what --limit says, else the least of the cgroup's and the machine's memory;
 # passed already, within reach, or too far away to be foreseen.
 start c heapstory run -o out -- "$PROGRAMS/plateau"
-for mark in 1 2 3 4 5 6; do
-	wait_mark c $mark || finish
-	heapstory snap out -o $mark.hs >/dev/null
-	go c
-done
+snap_marks c out 1 2 3 4 5 6
 finish_program c || fail "ended with $?"
 heapstory trend [1-6].hs --limit 1m --json >near.json
 # 25 of 24 bytes a period: a line through the last points, to 1 MiB of all live bytes

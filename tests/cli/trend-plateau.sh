@@ -2,11 +2,7 @@
 # shellcheck shell=bash
 # A cache that fills and stops beside a small leak: six snapshots tell them apart.
 start c heapstory run -o out -- "$PROGRAMS/plateau"
-for mark in 1 2 3 4 5 6; do
-	wait_mark c $mark || finish
-	heapstory snap out -o $mark.hs >/dev/null
-	go c
-done
+snap_marks c out 1 2 3 4 5 6
 finish_program c || fail "ended with $?"
 # rates and times differ from run to run, and with them where lines are broken
 heapstory trend [1-6].hs --limit 1g | sed -E '/^(mode|note)/d; /live bytes/d; s/^ +\+[0-9.]+[kmgt] /RATE /; s/[0-9.]+ [KMG]iB an/RATE an/; s/ in( [0-9.]+ (y|d|h|min|s))+/ in TIME/g' |
