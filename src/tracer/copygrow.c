@@ -94,16 +94,24 @@ static void drop_unmatched(struct copygrow *c, uint32_t i)
 	drop(c, i);
 }
 
+/* What is known of blocks of this one's stack and magnitude, or NULL. */
+static struct copy_site *known_site(struct copygrow *c, const struct hs_record *r)
+{
+	uint32_t key = copygrow_key(r);
+	struct copy_site *site = copygrow_site(c, key);
+
+	return site->key == key ? site : NULL;
+}
+
 /*
  * A buffer of the site of `old` grew to a size that is seen, or from which others went on. If the
  * site rests because its buffers never do, it wakes up.
  */
 static void went_on(struct copygrow *c, const struct hs_record *old)
 {
-	uint32_t key = copygrow_key(old);
-	struct copy_site *site = copygrow_site(c, key);
+	struct copy_site *site = known_site(c, old);
 
-	if (site->key != key)
+	if (!site)
 		return;
 	if (site->rest && site->barren >= BARREN - BARREN_AGAIN) {
 		site->rest = 0;
@@ -290,10 +298,9 @@ static bool copied(struct copygrow *c, struct copy_site *site, const struct hs_r
 /* Whether blocks of this one's stack and size often come and go without an heir. */
 static bool comes_and_goes(struct copygrow *c, const struct hs_record *r)
 {
-	uint32_t key = copygrow_key(r);
-	const struct copy_site *site = copygrow_site(c, key);
+	const struct copy_site *site = known_site(c, r);
 
-	return site->key == key && site->fails;
+	return site && site->fails;
 }
 
 /* What a death says about one candidate, which is larger: true if it is the heir. */

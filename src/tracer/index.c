@@ -92,7 +92,5 @@ uint32_t *index_add(struct index_cursor *cursor, uint64_t address, bool fine)
 	p = p ? enter(cursor, index_in_lower(p, address), PAGES_BYTES) : NULL;
 	p = p ? enter(cursor, index_in_pages(p, address, fine), fine ? FINE_BYTES : WIDE_BYTES) :
 		NULL;
-	if (!p)
-		return NULL;
-	return fine ? index_in_fine(p, address) : index_in_wide(p, address);
+	return p ? index_in_leaf(p, address, fine) : NULL;
 }

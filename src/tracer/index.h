@@ -83,6 +83,11 @@ static inline uint32_t *index_in_fine(uint32_t *leaf, uint64_t address)
 	return leaf + (address >> 3 & 511);
 }
 
+static inline uint32_t *index_in_leaf(uint32_t *leaf, uint64_t address, bool fine)
+{
+	return fine ? index_in_fine(leaf, address) : index_in_wide(leaf, address);
+}
+
 /* What a slot holds for the block at address. nr is below 2^31. */
 static inline uint32_t index_value(uint32_t nr, uint64_t address)
 {
@@ -157,7 +162,7 @@ static inline uint32_t *index_make(struct index_cursor *cursor, uint64_t address
 	*ret_both = p && __atomic_load_n(index_in_pages(p, address, !fine), __ATOMIC_RELAXED);
 	if (__builtin_expect(!leaf, 0) || address & 7)
 		return index_add(cursor, address, fine);
-	return fine ? index_in_fine(leaf, address) : index_in_wide(leaf, address);
+	return index_in_leaf(leaf, address, fine);
 }
 
 #endif
