@@ -48,11 +48,10 @@
 #define BARREN_FAILS 5u  /* it begins with so long a one */
 
 /* Looks at unknown sites are paid for with births that nobody looks at; large blocks need not pay. */
-#define LOOK_PRICE 16u
+#define LOOK_PRICE 32u
 #define COMPARE_PRICE 64u
 #define MAX_CREDIT 8192u
 #define MAX_DEBT 4096u
-#define LARGE 1024u
 
 /* ---- sites and candidates ---- */
 
@@ -63,14 +62,25 @@ static void pay(struct copygrow *c, uint64_t now, uint32_t births)
 		c->due = now + MAX_DEBT;
 }
 
-static void rest(struct copy_site *site)
+static void set_good(struct copygrow *c, const struct copy_site *site, bool good)
+{
+	uint32_t place = (uint32_t)(site - c->sites);
+	uint64_t bit = 1ull << place % 64;
+
+	if (good)
+		c->good[place / 64] |= bit;
+	else
+		c->good[place / 64] &= ~bit;
+}
+
+static void rest(struct copygrow *c, struct copy_site *site)
 {
 	if (site->fails < MAX_FAILS)
 		site->fails++;
 	site->rest = (uint16_t)(REST << site->fails);
 	site->equal = 0;
 	site->unmatched = 0;
-	site->good = false;
+	set_good(c, site, false);
 }
 
 static struct copy_site *site_of(const struct copy_candidate *candidate)
@@ -81,8 +91,9 @@ static struct copy_site *site_of(const struct copy_candidate *candidate)
 static void drop(struct copygrow *c, uint32_t i)
 {
 	c->nr_candidates--;
-	memmove(&c->candidates[i], &c->candidates[i + 1],
-		(c->nr_candidates - i) * sizeof(c->candidates[0]));
+	if (i < c->nr_candidates) /* it is the latest nearly always */
+		memmove(&c->candidates[i], &c->candidates[i + 1],
+			(c->nr_candidates - i) * sizeof(c->candidates[0]));
 }
 
 static void drop_unmatched(struct copygrow *c, uint32_t i)
@@ -90,7 +101,7 @@ static void drop_unmatched(struct copygrow *c, uint32_t i)
 	struct copy_site *site = site_of(&c->candidates[i]);
 
 	if (site && ++site->unmatched >= MAX_UNMATCHED)
-		rest(site);
+		rest(c, site);
 	drop(c, i);
 }
 
@@ -98,7 +109,7 @@ static void drop_unmatched(struct copygrow *c, uint32_t i)
 static struct copy_site *known_site(struct copygrow *c, const struct hs_record *r)
 {
 	uint32_t key = copygrow_key(r);
-	struct copy_site *site = copygrow_site(c, key);
+	struct copy_site *site = &c->sites[copygrow_place(key)];
 
 	return site->key == key ? site : NULL;
 }
@@ -121,13 +132,13 @@ static void went_on(struct copygrow *c, const struct hs_record *old)
 }
 
 /* One more small heir of the site. */
-static void stays_small(struct copy_site *site)
+static void stays_small(struct copygrow *c, struct copy_site *site)
 {
 	if (++site->barren < BARREN)
 		return;
 	if (site->fails < BARREN_FAILS)
 		site->fails = BARREN_FAILS;
-	rest(site);
+	rest(c, site);
 	site->barren = BARREN - BARREN_AGAIN;
 }
 
@@ -186,24 +197,26 @@ static uint32_t victim(const struct copygrow *c, uint32_t key)
 	return 0;
 }
 
-void copygrow_watch(struct copygrow *c, struct copy_site *site, uint32_t key, uint32_t nr,
-		    const struct hs_record *born)
+void copygrow_watch(struct copygrow *c, uint32_t key, uint32_t nr, const struct hs_record *born)
 {
 	uint64_t size = born->size & HS_SIZE_MAX, now = born->serial;
+	struct copy_site *site = &c->sites[copygrow_place(key)];
 	uint32_t lives = 1;
 
 	if (born->word & HS_RECORD_LINEAGE || !born->stack)
 		return;
-	if (site->key == key && site->good) {
+	if (site->key == key && copygrow_good(c, copygrow_place(key))) {
 		lives = 8 + (size < 16384 ? (uint32_t)size / 64 : 256);
 		__builtin_prefetch(places(c, now, size), 1);
 	} else {
-		if (c->due > now && size < LARGE)
+		if (c->due > now && size < COPY_LARGE)
 			return;
 		pay(c, now, LOOK_PRICE);
 	}
-	if (site->key != key)
+	if (site->key != key) {
+		set_good(c, site, false);
 		*site = (struct copy_site){ .key = key };
+	}
 	if (c->nr_candidates == COPY_CANDIDATES)
 		drop_unmatched(c, victim(c, key));
 	c->candidates[c->nr_candidates++] =
@@ -310,16 +323,21 @@ static bool judge(struct thread *t, struct copy_site *site, const struct hs_reco
 	uint64_t old_size = old->size & HS_SIZE_MAX, size = born->size & HS_SIZE_MAX;
 	bool same_stack = old->stack == born->stack;
 	bool fits = 4 * size >= 5 * old_size && size <= 3 * old_size;
-	struct copy_nursling *from = find_nursling(&t->copygrow, old->serial, old_size);
+	bool is_copied = copied(&t->copygrow, site, born, old, fits);
+	struct copy_nursling *from;
 
+	if (!is_copied && !fits)
+		return false;
+	from = find_nursling(&t->copygrow, old->serial, old_size);
 	link->from = from;
 	link->unsure = 0;
 	link->foreign = false;
 	link->begins = from && from->foreign && from->unsure < SURE_STEPS - 1;
-	if (copied(&t->copygrow, site, born, old, fits))
+	if (is_copied)
 		return true;
-	link->begins = same_stack || (!site->good && !comes_and_goes(&t->copygrow, old));
-	link->unsure = fits ? chain(t, old, from, size, &link->begins) : NO_CHAIN;
+	link->begins = same_stack || (!copygrow_good(&t->copygrow, copygrow_place(site->key)) &&
+				      !comes_and_goes(&t->copygrow, old));
+	link->unsure = chain(t, old, from, size, &link->begins);
 	link->foreign = link->begins ? !same_stack : from && from->foreign;
 	return link->unsure != NO_CHAIN;
 }
@@ -362,11 +380,11 @@ static void found(struct thread *t, uint32_t i, const struct hs_record *old, str
 		return;
 	}
 	candidate->site->unmatched = 0;
-	candidate->site->good = true;
+	set_good(c, candidate->site, true);
 	if (is_large || candidate->site->barren < BARREN - BARREN_AGAIN)
 		went_on(c, old);
 	if (!is_large)
-		stays_small(candidate->site);
+		stays_small(c, candidate->site);
 	drop(c, i);
 }
 
@@ -397,7 +415,7 @@ bool copygrow_heir(struct thread *t, uint32_t nr, struct copy_link *ret_link)
 			drop(c, i);
 		} else if ((born->size & HS_SIZE_MAX) <= (old->size & HS_SIZE_MAX) &&
 			   replaces(site, born, old)) {
-			rest(site);
+			rest(c, site);
 			drop(c, i);
 		} else if ((born->size & HS_SIZE_MAX) > (old->size & HS_SIZE_MAX) &&
 			   judge(t, site, born, old, ret_link)) {

@@ -25,6 +25,7 @@ struct thread;
 #define COPY_SMALL_SETS 256u
 #define COPY_LARGE_SETS 128u
 #define COPY_SET 4u
+#define COPY_LARGE 1024u /* bytes from which on a block is large: looked at whatever it costs */
 
 /* What a thread knows about its blocks of one stack and order of magnitude. */
 struct copy_site {
@@ -35,7 +36,6 @@ struct copy_site {
 	uint8_t unmatched;  /* blocks in a row that were heir to none */
 	uint16_t skip;      /* so many times the contents need not be looked at */
 	uint8_t equal;      /* times in a row that the contents were found equal */
-	bool good;          /* one of its blocks was an heir */
 	uint8_t barren;     /* small heirs since one of them went on growing */
 };
 
@@ -64,6 +64,7 @@ struct copy_nursling {
 struct copygrow {
 	uint32_t nr_candidates;
 	uint64_t due;          /* serial up to which looks at unknown sites are paid for */
+	uint64_t good[(1u << COPY_SITE_BITS) / 64]; /* bit per site: one of its blocks was an heir */
 	struct copy_candidate candidates[COPY_CANDIDATES]; /* oldest first */
 	struct copy_site sites[1u << COPY_SITE_BITS];
 	struct copy_nursling nursery[COPY_SMALL_SETS + COPY_LARGE_SETS][COPY_SET];
@@ -75,28 +76,41 @@ static inline uint32_t copygrow_key(const struct hs_record *r)
 	return r->stack << 6 | (63 - (uint32_t)__builtin_clzll((r->size & HS_SIZE_MAX) | 1));
 }
 
-/* The place of the site with that key; it may be another's. */
-static inline struct copy_site *copygrow_site(struct copygrow *c, uint32_t key)
+/* The place among the sites of the one with that key; it may be another's. */
+static inline uint32_t copygrow_place(uint32_t key)
 {
-	return &c->sites[key * 0x9E3779B1u >> (32 - COPY_SITE_BITS)];
+	return key * 0x9E3779B1u >> (32 - COPY_SITE_BITS);
 }
 
-void copygrow_watch(struct copygrow *c, struct copy_site *site, uint32_t key, uint32_t nr,
-		    const struct hs_record *born);
+static inline bool copygrow_good(const struct copygrow *c, uint32_t place)
+{
+	return c->good[place / 64] >> place % 64 & 1;
+}
 
-/* The block of record nr was born. Blocks of stacks that never grow by copying are passed over. */
+void copygrow_watch(struct copygrow *c, uint32_t key, uint32_t nr, const struct hs_record *born);
+
+/*
+ * The block of record nr was born. Most births end here, at the cost of one line of memory: that of
+ * a site of which nothing good is known is looked at only where that is paid for.
+ */
 static inline void copygrow_birth(struct copygrow *c, uint32_t nr, const struct hs_record *born)
 {
 #ifdef COPYGROW_OFF /* to measure what it costs: tests/bench/copygrow */
 	return;
 #endif
-	uint32_t key = copygrow_key(born);
-	struct copy_site *site = copygrow_site(c, key);
+	uint32_t key = copygrow_key(born), place = copygrow_place(key);
+	struct copy_site *site;
 
-	if (__builtin_expect(site->key == key && site->rest, 1))
-		site->rest--;
-	else
-		copygrow_watch(c, site, key, nr, born);
+	if (!copygrow_good(c, place)) {
+		if (c->due > born->serial && (born->size & HS_SIZE_MAX) < COPY_LARGE)
+			return;
+		site = &c->sites[place];
+		if (site->key == key && site->rest) {
+			site->rest--;
+			return;
+		}
+	}
+	copygrow_watch(c, key, nr, born);
 }
 
 /* True if copygrow_heir() may find something: asked at each death. */
