@@ -15,15 +15,22 @@
 #define INLINED (UINT32_C(1) << 31) /* in function: strings do not take so much */
 
 struct counts {
-	uint32_t places, chains, frames, zero;
+	uint32_t places, chains, frames, shift;
 };
+
+/* Numbers that the guide to places from the first address to the last one is asked for. */
+static uint64_t guide_length(uint64_t first, uint64_t last, uint32_t shift)
+{
+	return ((last - first) >> shift) + 1;
+}
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
 bool name_map_open(struct name_map *map, const uint8_t *data, size_t len)
 {
+	const uint64_t *addresses = (const void *)(data + sizeof(struct counts));
+	uint64_t bytes, nr_guide;
 	struct counts n;
-	size_t bytes;
 
 	memset(map, 0, sizeof(*map));
 	if (len < sizeof(n))
@@ -32,13 +39,22 @@ bool name_map_open(struct name_map *map, const uint8_t *data, size_t len)
 	/* of 32-bit numbers, so none of this overflows */
 	bytes = sizeof(n) + n.places * (sizeof(*map->addresses) + sizeof(*map->chains)) +
 		(n.chains + UINT64_C(1)) * sizeof(*map->first) + n.frames * sizeof(*map->frames);
-	if (len <= bytes || data[len - 1])
+	if (len <= bytes || data[len - 1] || n.shift >= 64)
+		return false;
+	nr_guide = n.places ? guide_length(addresses[0], addresses[n.places - 1], n.shift) : 0;
+	if ((len - bytes) / sizeof(*map->guide) <= nr_guide)
+		return false;
+	bytes += (nr_guide + 1) * sizeof(*map->guide);
+	if (len <= bytes)
 		return false;
 	map->nr_places = n.places;
+	map->nr_guide = nr_guide;
 	map->nr_chains = n.chains;
 	map->nr_frames = n.frames;
-	map->addresses = (const void *)(data + sizeof(n));
-	map->chains = (const void *)(map->addresses + map->nr_places);
+	map->shift = n.shift;
+	map->addresses = addresses;
+	map->guide = (const void *)(map->addresses + map->nr_places);
+	map->chains = map->guide + map->nr_guide + 1;
 	map->first = map->chains + map->nr_places;
 	map->frames = (const void *)(map->first + map->nr_chains + 1);
 	map->strings = (const void *)(map->frames + map->nr_frames);
@@ -57,15 +73,26 @@ static size_t chain_of(const struct name_map *map, size_t place)
 size_t name_map_find(const struct name_map *map, uint64_t address)
 {
 	const uint64_t *at = map->addresses;
-	size_t nr = map->nr_places;
+	uint64_t guide = map->nr_places ? (address - at[0]) >> map->shift : 0;
+	size_t start, end;
 
-	while (nr > 1) {
-		size_t half = nr / 2;
+	if (guide >= map->nr_guide)
+		return NAME_MAP_NONE;
+	start = map->guide[guide];
+	end = map->guide[guide + 1];
+	if (end > map->nr_places)
+		return NAME_MAP_NONE;
+	while (start < end) {
+		size_t middle = start + (end - start) / 2;
 
-		at = at[half] <= address ? at + half : at;
-		nr -= half;
+		if (at[middle] == address)
+			return chain_of(map, middle);
+		if (at[middle] < address)
+			start = middle + 1;
+		else
+			end = middle;
 	}
-	return nr && *at == address ? chain_of(map, (size_t)(at - map->addresses)) : NAME_MAP_NONE;
+	return NAME_MAP_NONE;
 }
 
 size_t name_map_chain(const struct name_map *map, size_t chain, size_t *ret_first)
@@ -191,6 +218,22 @@ static bool is_small(const struct name_table *table)
 	return table->nr_places < INLINED && table->nr_frames < INLINED;
 }
 
+/* The guide to places, of which there is one at least; about as long as there are places. */
+static uint32_t write_guide(const struct name_table_place *places, uint32_t nr, struct buffer *b)
+{
+	uint64_t first = places[0].address, last = places[nr - 1].address;
+	uint32_t shift = 0, place = 0;
+
+	while (guide_length(first, last, shift) > 2 * (uint64_t)nr)
+		shift++;
+	for (uint64_t i = 0; i < guide_length(first, last, shift); i++) {
+		while ((places[place].address - first) >> shift < i)
+			place++;
+		buffer_add(b, &place, sizeof(place));
+	}
+	return shift;
+}
+
 bool name_map_encode(struct name_table *table, struct buffer *b)
 {
 	struct writing w = {.mask = 1};
@@ -201,6 +244,7 @@ bool name_map_encode(struct name_table *table, struct buffer *b)
 	name_table_clear_marks(table);
 	if (!is_small(table))
 		return false;
+	n.places = (uint32_t)table->nr_places;
 	while (w.mask < 2 * table->nr_places)
 		w.mask = 2 * w.mask + 1;
 	w.table = xcalloc(w.mask + 1, sizeof(*w.table));
@@ -208,13 +252,17 @@ bool name_map_encode(struct name_table *table, struct buffer *b)
 	buffer_add(b, &n, sizeof(n));
 	for (size_t i = 0; i < table->nr_places; i++)
 		buffer_add(b, &table->places[i].address, sizeof(table->places[i].address));
+	if (n.places)
+		n.shift = write_guide(table->places, n.places, b);
+	buffer_add(b, &n.places, sizeof(n.places));
 	for (size_t i = 0; i < table->nr_places; i++) {
 		const struct name_table_place *p = &table->places[i];
 		uint32_t chain = write_place(&w, table->frames + p->first_frame, p->nr_frames);
 
 		buffer_add(b, &chain, sizeof(chain));
 	}
-	n = (struct counts){(uint32_t)table->nr_places, w.nr_chains, w.nr_frames, 0};
+	n.chains = w.nr_chains;
+	n.frames = w.nr_frames;
 	memcpy(b->data, &n, sizeof(n));
 	buffer_add(&w.first, &w.nr_frames, sizeof(w.nr_frames));
 	buffer_add(b, w.first.data, w.first.len);

@@ -3,8 +3,10 @@
  * name_map.h - the names of one module as bytes that are searched where they lie: a file of them is
  * mapped and nothing of it is read that is not asked for.
  *
- *      0   u32 numbers of places, of chains, of frames, 0
+ *      0   u32 numbers of places, of chains, of frames; u32 shift
  *      16  u64 addresses of places, ascending
+ *          u32 guide: for each value of (address - first address) >> shift the first place that
+ *          has it or a larger one, and behind the last one the number of places
  *          u32 of each place its chain
  *          u32 of each chain its first frame, and behind the last one the number of frames
  *          frames: u32 function, scope, file, line, column; the top bit of function: inlined
@@ -31,10 +33,11 @@ struct name_map_frame {
 /* All zero is an empty map. What it points into is the caller's. */
 struct name_map {
 	const uint64_t *addresses;
-	const uint32_t *chains, *first;
+	const uint32_t *guide, *chains, *first;
 	const struct name_map_frame *frames;
 	const char *strings;
-	size_t nr_places, nr_chains, nr_frames, strings_len;
+	size_t nr_places, nr_guide, nr_chains, nr_frames, strings_len;
+	uint32_t shift;
 };
 
 #define NAME_MAP_NONE SIZE_MAX

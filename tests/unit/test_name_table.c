@@ -209,6 +209,40 @@ static void test_map(void **state)
 	}
 }
 
+/* Addresses close together and far apart, which a guide of equal steps serves badly. */
+static void test_map_spread(void **state)
+{
+	struct name_frame frame = {.function = "f"};
+	struct buffer b = {NULL, 0, 0};
+	struct name_table t = {0};
+	struct name_map map;
+	uint64_t address = 5;
+
+	(void)state;
+	for (uint32_t i = 0; i < 400; i++, address += i % 100 ? 3 : UINT64_C(1) << 61) {
+		frame.line = i;
+		name_table_add(&t, 0, address, &frame, 1);
+	}
+	assert_true(name_map_encode(&t, &b));
+	assert_true(name_map_open(&map, b.data, b.len));
+	address = 5;
+	for (uint32_t i = 0; i < 400; i++, address += i % 100 ? 3 : UINT64_C(1) << 61) {
+		size_t first, chain = name_map_find(&map, address);
+
+		assert_int_not_equal(chain, NAME_MAP_NONE);
+		assert_int_equal(name_map_chain(&map, chain, &first), 1);
+		assert_int_equal(name_map_frame(&map, first).line, i);
+		assert_int_equal(name_map_find(&map, address + 1), NAME_MAP_NONE);
+		assert_int_equal(name_map_find(&map, address - 1), NAME_MAP_NONE);
+	}
+	assert_int_equal(name_map_find(&map, UINT64_MAX), NAME_MAP_NONE);
+	/* places that are not there */
+	((uint32_t *)(uintptr_t)map.guide)[1] = 1000;
+	assert_int_equal(name_map_find(&map, 5), NAME_MAP_NONE);
+	buffer_clear(&b);
+	name_table_release(&t);
+}
+
 static void test_map_damaged(void **state)
 {
 	struct buffer b = {NULL, 0, 0};
@@ -246,6 +280,7 @@ int main(void)
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_map),
+		cmocka_unit_test(test_map_spread),
 		cmocka_unit_test(test_map_damaged),
 	};
 
