@@ -157,6 +157,7 @@ program_bin := $(filter-out $(program_so:.so=),$(patsubst tests/programs/%.c,$(P
 	$(patsubst tests/programs/%.cpp,$(P)/%,$(wildcard tests/programs/*.cpp)) \
 	$(patsubst tests/programs/%.rs,$(P)/%,$(filter-out %/mark.rs,$(wildcard tests/programs/*.rs))) \
 	$(addprefix $(P)/cache_insert_,O2 frames nopie static stripped) $(P)/own_unwind_generic \
+	$(P)/log_report \
 	$(if $(shell command -v musl-gcc),$(P)/cache_insert_musl)
 
 ## programs       the small programs that the tests trace
@@ -221,6 +222,10 @@ $(P)/%: tests/programs/%.cpp $(program_headers)
 	@mkdir -p $(@D)
 	$(Q)g++ $(program_flags) -std=$(or $(program_std),c++17) -o $@ $< -pthread
 
+$(P)/log_report: $(wildcard tests/programs/log_report/*)
+	@mkdir -p $(@D)
+	$(Q)g++ $(program_flags) -O2 -std=c++17 -o $@ $(filter %.cpp,$^) -pthread
+
 # MAKEFLAGS: rustc would take part in make's job server.
 $(P)/%: tests/programs/%.rs tests/programs/mark.rs
 	@mkdir -p $(@D)
@@ -250,7 +255,7 @@ test: deps
 ## test-large     look-ups in a Java virtual machine's debug information (a download of 300 MB)
 test-large: deps
 	$(Q)$(call install_missing,openjdk-17-jre-headless openjdk-17-dbg)
-	$(Q)$(MAKE) --no-print-directory all $(P)/sym_driver $(P)/sym_shapes $(P)/seed_idleak
+	$(Q)$(MAKE) --no-print-directory all $(P)/sym_driver $(P)/log_report $(P)/seed_idleak
 	$(Q)SYMBOLS_LARGE=$$(dpkg -L openjdk-17-jre-headless | grep /server/libjvm.so$$) && \
 		tests/tools/inlines.py $(P)/sym_driver $$SYMBOLS_LARGE 10000 build/test-large.txt llvm && \
 		tests/bench/symbols 3 $$SYMBOLS_LARGE
@@ -308,7 +313,7 @@ format:
 		tests/programs/*.[ch] tests/fuzz/*.[ch])
 
 ## bench          cost beside heaptrack, look-ups beside llvm-symbolizer (tests/bench)
-bench: all $(P)/sym_driver $(P)/sym_shapes $(P)/seed_idleak
+bench: all $(P)/sym_driver $(P)/log_report $(P)/seed_idleak
 	$(Q)tests/bench/run
 	$(Q)tests/bench/symbols
 

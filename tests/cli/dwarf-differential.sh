@@ -22,7 +22,8 @@ compare() { # FILE [llvm]
 		fail "$1"
 }
 
-for file in "$libc" "$libstdcxx" "$programs/sym_shapes" "$programs/seed_idleak" idleak_5 ${SYMBOLS_FILES-}; do
+for file in "$libc" "$libstdcxx" "$programs/sym_shapes" "$programs/log_report" "$programs/seed_idleak" idleak_5 \
+	${SYMBOLS_FILES-}; do
 	compare "$file"
 done
 # eu-addr2line finds no unit without .debug_aranges, and few inlined functions across units

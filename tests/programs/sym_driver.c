@@ -66,20 +66,35 @@ enum form {
 
 static void add_line(struct buffer *out, const char *text)
 {
-	buffer_add_string(out, text ? text : "??");
-	buffer_add_byte(out, '\n');
+	size_t len = strlen(text = text ? text : "??");
+	uint8_t *at = buffer_reserve(out, len + 1);
+
+	memcpy(at, text, len);
+	at[len] = '\n';
+	out->len += len + 1;
 }
 
 /* A colon and the number: printf takes longer than all of a look-up. */
-static void add_number(struct buffer *out, uint32_t number)
+static char *put_number(char *at, uint32_t number)
 {
-	char digits[11], *at = digits + sizeof(digits);
+	char digits[10], *first = digits + sizeof(digits);
 
 	do
-		*--at = (char)('0' + number % 10);
+		*--first = (char)('0' + number % 10);
 	while (number /= 10);
-	*--at = ':';
-	buffer_add(out, at, (size_t)(digits + sizeof(digits) - at));
+	*at++ = ':';
+	return (char *)mempcpy(at, first, (size_t)(digits + sizeof(digits) - first));
+}
+
+static void add_place(struct buffer *out, const struct symbolizer_frame *frame)
+{
+	const char *file = frame->file ? frame->file : "??";
+	size_t len = strlen(file);
+	char *at = (char *)buffer_reserve(out, len + 2 * sizeof(":4294967295") + 1);
+
+	at = put_number(put_number((char *)mempcpy(at, file, len), frame->line), frame->column);
+	*at++ = '\n';
+	out->len = (size_t)((uint8_t *)at - out->data);
 }
 
 static void add_frames(struct buffer *out, const struct symbolizer_frame *frames, size_t nr,
@@ -95,10 +110,7 @@ static void add_frames(struct buffer *out, const struct symbolizer_frame *frames
 		buffer_add_string(out, "??\n??:0:0\n");
 	for (i = 0; i < nr; i++) {
 		add_line(out, frames[i].function);
-		buffer_add_string(out, frames[i].file ? frames[i].file : "??");
-		add_number(out, frames[i].line);
-		add_number(out, frames[i].column);
-		buffer_add_byte(out, '\n');
+		add_place(out, &frames[i]);
 		if (form == SCOPES)
 			add_line(out, frames[i].scope);
 	}
