@@ -169,7 +169,8 @@ void ranges_read(struct ranges *ranges, const struct range_source *source,
 		if (unit->format.version >= 5)
 			read_rnglist(ranges, source, unit, offset, owner);
 		else
-			read_ranges(ranges, source, unit, unit->ranges_base + offset, owner);
+			read_ranges(ranges, source, unit,
+				    (source->split ? unit->ranges_base : 0) + offset, owner);
 	}
 }
 

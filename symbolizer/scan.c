@@ -157,20 +157,24 @@ static void skip_values(struct scan *s, const struct abbrev *abbrev, uint64_t *r
 	}
 }
 
-/* Whether code may hang below a DIE with that tag. */
-static bool may_hold_code(uint32_t tag)
+/*
+ * Whether code may hang below a DIE with that tag. That of methods stands outside of their types,
+ * but gcc has some code of local classes and lambdas, which are in a function, below the type.
+ */
+static bool may_hold_code(uint32_t tag, bool in_function)
 {
 	switch (tag) {
-	case DW_TAG_array_type:
 	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_interface_type:
+		return in_function;
+	case DW_TAG_array_type:
 	case DW_TAG_enumeration_type:
 	case DW_TAG_formal_parameter:
-	case DW_TAG_structure_type:
 	case DW_TAG_subroutine_type:
-	case DW_TAG_union_type:
 	case DW_TAG_subrange_type:
 	case DW_TAG_variable:
-	case DW_TAG_interface_type:
 	case DW_TAG_call_site:
 	case DW_TAG_GNU_call_site:
 		return false;
@@ -265,8 +269,8 @@ static void scan_die(struct scan *s, const struct abbrev *abbrev, uint64_t die)
 		drop_idle(s, &level);
 		return;
 	}
-	if (sibling && !(places && is_place(abbrev->tag)) && !may_hold_code(abbrev->tag) &&
-	    jump(s, sibling))
+	if (sibling && !(places && is_place(abbrev->tag)) &&
+	    !may_hold_code(abbrev->tag, level.scope != SCOPE_NONE) && jump(s, sibling))
 		return;
 	push(s, level);
 }

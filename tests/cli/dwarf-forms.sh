@@ -81,7 +81,13 @@ int __attribute__((noinline)) sum(int n, int k)
 	return all;
 }
 }
-int second_main(int n) { return second::sum(n, 3); }
+/* in a section of its own: this unit has ranges, and behind those of the first one */
+__attribute__((noinline, section(".text.apart"))) int apart(int n)
+{
+	second::scale s{n};
+	return s.of(n) + s.of(n + 1);
+}
+int second_main(int n) { return second::sum(n, 3) + apart(n); }
 END
 
 types() { # types in units of their own change no name and no line
@@ -117,6 +123,7 @@ for kind in 'g++ -gdwarf-5' 'g++ -gdwarf-4' 'g++ -gdwarf-5 -gdwarf64' 'clang++ -
 	# shellcheck disable=SC2086
 	$kind $link -gsplit-dwarf -o split $sources || fail "$kind -gsplit-dwarf"
 	same split
+	grep -q 'second.cpp:[1-9]' split.out || fail "$kind: no lines of the second unit"
 	# llvm-dwp 14 does not come to an end with some of what gcc writes
 	if [ "$kind" != 'g++ -gdwarf-5' ] && command -v llvm-dwp >/dev/null; then
 		timeout 60 llvm-dwp -e split -o split.dwp || fail "$kind: llvm-dwp"
