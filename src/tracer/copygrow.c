@@ -151,12 +151,15 @@ static struct copy_nursling *places(struct copygrow *c, uint64_t serial, uint64_
 			      c->nursery[COPY_SMALL_SETS + serial % COPY_LARGE_SETS];
 }
 
-static struct copy_nursling *find_nursling(struct copygrow *c, uint64_t serial, uint64_t size)
+/* The block of r; NULL: it is not there, or realloc has given it a lineage since, which counts. */
+static struct copy_nursling *find_nursling(struct copygrow *c, const struct hs_record *r)
 {
-	struct copy_nursling *set = places(c, serial, size);
+	struct copy_nursling *set = places(c, r->serial, r->size & HS_SIZE_MAX);
 
+	if (r->word & HS_RECORD_LINEAGE)
+		return NULL;
 	for (uint32_t i = 0; i < COPY_SET; i++)
-		if (set[i].serial == serial)
+		if (set[i].serial == r->serial)
 			return &set[i];
 	return NULL;
 }
@@ -328,7 +331,7 @@ static bool judge(struct thread *t, struct copy_site *site, const struct hs_reco
 
 	if (!is_copied && !fits)
 		return false;
-	from = find_nursling(&t->copygrow, old->serial, old_size);
+	from = find_nursling(&t->copygrow, old);
 	link->from = from;
 	link->unsure = 0;
 	link->foreign = false;

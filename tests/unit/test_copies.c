@@ -154,6 +154,66 @@ static void test_copies_moved(void **state)
 	death(grow(sizes, 9, shows_never), true);
 }
 
+/*
+ * A block of `first` bytes is copied to one of `second`, that one resized, and then copied again.
+ * False if that was not seen, as the site rests.
+ */
+static bool copy_resize_copy(uint64_t first, uint64_t second, int nr_resized)
+{
+	uint64_t a = 0x700000400000, b = 0x700000500000, size = second;
+	const struct snap_lineage *l;
+	struct snapshot *s;
+	bool seen;
+
+	birth(a, first);
+	birth(b, second);
+	death(a, true);
+	for (int i = 0; i < nr_resized; i++)
+		resize(b, b, size += 8);
+	alike = 4;
+	birth(a, size + 16);
+	death(b, true);
+	alike = 0;
+	s = look();
+	assert_int_equal(s->nr_blocks, 1);
+	l = lineage_of_one(s);
+	seen = l != NULL;
+	if (seen) {
+		assert_int_equal(l->born_size, second);
+		assert_int_equal(l->nr_steps, nr_resized + 1);
+		assert_int_equal(s->steps[l->first_step].size, second + 8);
+		assert_true(s->steps[l->first_step].ms <= s->taken_ms);
+	}
+	snapshot_free(s);
+	death(a, true);
+	return seen;
+}
+
+/*
+ * What the nursery knows of a block ends where realloc gives it a lineage: the record has that one,
+ * and nothing is lost of it or of the room for lineages.
+ */
+static void test_copies_resized(void **state)
+{
+	uint64_t nr_short = 0, nr_long = 0;
+	unsigned seen = 0;
+
+	(void)state;
+	for (int i = 0; i < 2000; i++) {
+		if (i == 1000) {
+			nr_short = store.header->arrays[HS_ARRAY_LINEAGES].count;
+			nr_long = store.header->arrays[HS_ARRAY_LONG_LINEAGES].count;
+		}
+		alike = 4; /* small, so in the nursery */
+		seen += copy_resize_copy(32, 64, 1 + i % 4);
+		seen += copy_resize_copy(200, 416, 1 + i % 4); /* not sure, so in the nursery */
+	}
+	print_message("%u of 4000 were seen\n", seen);
+	assert_true(seen > 20);
+	assert_int_equal(store.header->arrays[HS_ARRAY_LINEAGES].count, nr_short);
+	assert_int_equal(store.header->arrays[HS_ARRAY_LONG_LINEAGES].count, nr_long);
+}
+
 /* Blocks that are replaced by larger and smaller ones with the same contents do not grow. */
 static void test_copies_replaced(void **state)
 {
@@ -259,6 +319,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_copies_alike),
 		cmocka_unit_test(test_copies_moved),
+		cmocka_unit_test(test_copies_resized),
 		cmocka_unit_test(test_copies_replaced),
 		cmocka_unit_test(test_threads_copy),
 	};
