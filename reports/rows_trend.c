@@ -44,6 +44,7 @@ static json_t *forecast_value(const struct trend_forecast *f, const struct trend
 	o = json_object();
 	set(o, "limit_bytes", json_integer((json_int_t)limit->bytes));
 	set(o, "at_s", json_real(f->at_s));
+	set(o, "accelerates", json_boolean(f->faster));
 	return o;
 }
 

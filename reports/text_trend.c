@@ -112,6 +112,14 @@ static void print_survivors(struct report *r, const json_t *row)
 	buffer_clear(&b);
 }
 
+/* What makes up for two numbers that seem to differ: the rate so far, and how soon it is reached. */
+static const char *faster_text(const json_t *object)
+{
+	return json_is_true(report_get(object, "forecast.accelerates"))
+		       ? ", since it grows ever faster"
+		       : "";
+}
+
 static void print_forecast(struct report *r, const json_t *row)
 {
 	char limit[REPORT_TEXT_LEN], when[REPORT_TEXT_LEN], *text;
@@ -121,9 +129,10 @@ static void print_forecast(struct report *r, const json_t *row)
 	/* all live bytes are above it already: that is said once, beneath the table */
 	if (real_of(row, "forecast.at_s") <= last_of(row, "at_s"))
 		return;
-	text = xasprintf("reaches %s by itself in %s",
+	text = xasprintf("reaches %s by itself in %s%s",
 			 text_bytes(bytes_of(row, "forecast.limit_bytes"), limit),
-			 text_duration(real_of(row, "forecast.at_s") - last_of(row, "at_s"), when));
+			 text_duration(real_of(row, "forecast.at_s") - last_of(row, "at_s"), when),
+			 faster_text(row));
 	text_wrapped(r, text, 4);
 	free(text);
 }
@@ -174,10 +183,11 @@ static char *all_that_grows(const json_t *totals)
 			    text_bytes(bytes_of(totals, "forecast.limit_bytes"), limit),
 			    json_string_value(json_object_get(totals, "limit_of")));
 	else if (slope > 0 && foreseen)
-		buffer_addf(&b, "%s (%s) will be reached in %s.",
+		buffer_addf(&b, "%s (%s) will be reached in %s%s.",
 			    text_bytes(bytes_of(totals, "forecast.limit_bytes"), limit),
 			    json_string_value(json_object_get(totals, "limit_of")),
-			    text_duration(at_s - last_of(totals, "at_s"), when));
+			    text_duration(at_s - last_of(totals, "at_s"), when),
+			    faster_text(totals));
 	return buffer_detach(&b);
 }
 

@@ -28,6 +28,8 @@
 
 /* Of what a buffer gained: so much may be gained beside it without being growth. */
 #define REST_SHARE 0.05
+/* A buffer whose levels last less than this much longer than its factor takes in ever more. */
+#define STEADY 0.9
 
 /* A stack of the series, in the sample at hand. */
 struct stack_state {
@@ -367,15 +369,19 @@ static struct trend_forecast reaches(const struct trend *t, const struct trend_r
 				     double limit)
 {
 	double bytes = (double)t->work->series->samples[t->nr_samples - 1].bytes, slope = 0;
-	double now_s = t->at_s[t->nr_samples - 1], at_s = now_s;
+	double now_s = t->at_s[t->nr_samples - 1], at_s = now_s, left = limit - bytes, so_far = 0;
 	struct climber *climbers = xcalloc(nr + 1, sizeof(*climbers)), *next;
 	size_t nr_climbers = 0;
+	bool accelerates = false;
 
 	for (size_t i = 0; i < nr; i++) {
 		if (!trend_row_grows(t, &rows[i]))
 			continue;
+		so_far += fmax(0, rows[i].view.slope);
 		if (rows[i].belief.shape == TREND_DOUBLING) {
-			climbers[nr_climbers++] = climber_of(t, &rows[i]);
+			next = &climbers[nr_climbers++];
+			*next = climber_of(t, &rows[i]);
+			accelerates |= next->slower < STEADY * next->factor;
 			slope += rest_slope(t, &rows[i]);
 		} else {
 			slope += fmax(0, rows[i].view.slope);
@@ -396,7 +402,11 @@ static struct trend_forecast reaches(const struct trend *t, const struct trend_r
 		next->level_s *= next->slower;
 	}
 	free(climbers);
-	return (struct trend_forecast){at_s - now_s < FORESEEN_S, at_s};
+	return (struct trend_forecast){
+		.reached = at_s - now_s < FORESEEN_S,
+		.faster = accelerates && (at_s - now_s) * so_far < left / 2,
+		.at_s = at_s,
+	};
 }
 
 static void forecast(struct trend *t, double limit)

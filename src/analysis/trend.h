@@ -27,6 +27,7 @@ struct snapshot;
 /* When a limit is reached if all goes on as it does. Times are seconds of the process. */
 struct trend_forecast {
 	bool reached; /* within what can be foreseen */
+	bool faster; /* by a buffer that accelerates, in less than half the time of a line */
 	double at_s;
 };
 

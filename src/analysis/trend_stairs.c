@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/trend_test.h"
 #include "util/alloc.h"
 
 #define ALIKE	 1.15 /* so much may factors differ from the median one */
@@ -116,13 +117,14 @@ static size_t latest_levels(const double *step_s, size_t nr, double factor, doub
 
 void trend_stairs_expect(struct trend_stairs *stairs, const double *step_s, size_t nr)
 {
-	double levels[LATEST], ratios[LATEST], slower = log(stairs->factor);
+	double levels[LATEST], back[LATEST], slower = log(stairs->factor);
 	size_t n = latest_levels(step_s, nr, stairs->factor, levels);
 
-	for (size_t i = 0; i + 1 < n; i++)
-		ratios[i] = levels[i] - levels[i + 1];
+	for (size_t i = 0; i < n; i++)
+		back[i] = -(double)i;
+	/* of all pairs: of neighbours one is too long where the other is too short */
 	if (n > 1)
-		slower = fmin(fmax(median(ratios, n - 1), 0), slower);
+		slower = fmin(fmax(trend_slope(back, levels, n), 0), slower);
 	n = n < AVERAGED ? n : AVERAGED;
 	for (size_t i = 0; i < n; i++) /* each as the one that comes next */
 		levels[i] += (double)(i + 1) * slower;

@@ -183,6 +183,7 @@ static void test_line(void **state)
 	assert_foreseen(&seen.trend.limit, reached_at(p, 1e6, true), true);
 	assert_foreseen(&row_of(&seen, "f3")->limit, reached_at(p, 1e6, true), true);
 	assert_true(fabs(seen.trend.slope - 500) < 1);
+	assert_false(seen.trend.limit.faster);
 	seen_release(&seen);
 }
 
@@ -207,6 +208,7 @@ static void test_buffer(void **state)
 			if (lineage || limit < 1e6) /* further on, errors add up */
 				assert_foreseen(&row->limit, reached_at(p, limit, true), lineage);
 			assert_true(fabs(seen.trend.limit.at_s - row->limit.at_s) < 1e-9);
+			assert_false(row->limit.faster || seen.trend.limit.faster);
 			seen_release(&seen);
 		}
 	}
@@ -230,6 +232,7 @@ static void test_equal_intervals(void **state)
 			assert_true(size == 64 * 2048);
 			assert_true(fabs(at_s - 209) < (lineage ? 0.1 : INTERVAL_S + 1));
 			assert_true(row->limit.reached);
+			assert_true(row->limit.faster || limit < 4e6);
 			if (fabs(row->limit.at_s - reached_at(p, limit, true)) >
 			    (lineage ? 0.2 : 5 * INTERVAL_S))
 				fail_msg("limit %.0f: %.1f s, foreseen for %.1f s", limit,

@@ -118,11 +118,28 @@ static void test_buffer(void **state)
 		  "    the next step, to 200.0 KiB, is due at any moment\n");
 }
 
+/* A rate by which it would take longer is explained. */
+static void test_forecast(void **state)
+{
+	json_t *row = row_of();
+
+	(void)state;
+	json_object_set_new(row, "forecast",
+			    json_pack("{s:I,s:f,s:b}", "limit_bytes", (json_int_t)1 << 30, "at_s",
+				      230.0, "accelerates", 0));
+	says(json_deep_copy(row), "    1.0 KiB to 100.0 KiB in 1 min\n"
+				  "    reaches 1.0 GiB by itself in 2 min\n");
+	json_object_set_new(json_object_get(row, "forecast"), "accelerates", json_true());
+	says(row, "    1.0 KiB to 100.0 KiB in 1 min\n"
+		  "    reaches 1.0 GiB by itself in 2 min, since it grows ever faster\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_survivors),
 		cmocka_unit_test(test_buffer),
+		cmocka_unit_test(test_forecast),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
