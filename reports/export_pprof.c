@@ -162,9 +162,9 @@ static void add_line(struct pprof *w, pb_location *location, pb_mapping *mapping
 		     const struct frame *f)
 {
 	pb_line *line = NEW_MESSAGE(pb_line, HEAPSTORY__PPROF__LINE__INIT);
-	char *label = f->function ? NULL : frame_label(f);
+	char *label = frame_label(f);
 
-	line->function_id = function_id(w, label ? label : f->function, f->file);
+	line->function_id = function_id(w, label, f->file);
 	line->line = f->line;
 	line->column = f->column;
 	location->line = xreallocarray(location->line, location->n_line + 1, sizeof(line));
@@ -181,7 +181,7 @@ static void add_line(struct pprof *w, pb_location *location, pb_mapping *mapping
 /* Of a frame that is none: a word in brackets. */
 static uint64_t pseudo_location(struct pprof *w, const char *name)
 {
-	const struct frame frame = {.function = name};
+	const struct frame frame = {.function = name, .shown = name};
 	pb_location *location;
 	bool fresh;
 	uint64_t nr = table_find(&w->locations, name, strlen(name), &fresh);

@@ -36,7 +36,7 @@ static json_t *frame_value(const struct frame *f)
 {
 	json_t *o = json_object();
 
-	set(o, "function", report_string(f->function));
+	set(o, "function", report_string(f->shown));
 	set(o, "module", report_string(f->module));
 	set(o, "offset", f->module ? json_integer((json_int_t)f->offset) : json_null());
 	set(o, "file", report_string(f->file));

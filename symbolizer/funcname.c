@@ -19,7 +19,7 @@
 
 struct function_name {
 	struct die_place place; /* the key; no padding in it */
-	struct function_name_pair pair;
+	struct function_names_of names;
 	UT_hash_handle hh;
 };
 
@@ -35,44 +35,46 @@ static bool is_mangled(const char *name)
 	return !strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2) || !strncmp(name, "__Z", 3);
 }
 
-static struct function_name_pair make_pair(struct debuginfo *info, const struct debug_frame *frame,
-					   bool raw, struct strings *strings)
+static struct function_names_of make_names(struct debuginfo *info, const struct debug_frame *frame,
+					   struct strings *strings)
 {
-	struct function_name_pair pair = { NULL, NULL };
+	struct function_names_of made = { NULL, NULL, NULL };
 	struct die_names names;
 	char *scoped = NULL;
 
 	if (!die_function_names(frame->function, &names))
-		return pair;
-	if (names.linkage && (is_mangled(names.linkage) || !names.name))
-		pair.linked = strings_take(strings, raw ? xstrdup(names.linkage) :
-							  symbolizer_demangle(names.linkage));
-	if (frame->rust || (!pair.linked && frame->cplusplus))
+		return made;
+	if (names.linkage && (is_mangled(names.linkage) || !names.name)) {
+		made.linked = strings_take(strings, symbolizer_demangle(names.linkage));
+		if (strcmp(made.linked, names.linkage))
+			made.raw = strings_take(strings, xstrdup(names.linkage));
+	}
+	if (frame->rust || (!made.linked && frame->cplusplus))
 		scoped = debuginfo_scope_name(info, &names);
-	else if (!pair.linked && names.name)
+	else if (!made.linked && names.name)
 		scoped = xstrdup(names.name);
-	if (scoped && frame->cplusplus && !raw)
+	if (scoped && frame->cplusplus)
 		name_tidy(scoped);
-	pair.scoped = strings_take(strings, scoped);
-	return pair;
+	made.scoped = strings_take(strings, scoped);
+	return made;
 }
 
-struct function_name_pair function_names_find(struct function_names *names, struct debuginfo *info,
-					      const struct debug_frame *frame, bool raw,
-					      struct strings *strings)
+struct function_names_of function_names_find(struct function_names *names, struct debuginfo *info,
+					     const struct debug_frame *frame,
+					     struct strings *strings)
 {
 	struct function_name *name;
 
 	if (!frame->function.source)
-		return (struct function_name_pair){ NULL, NULL };
+		return (struct function_names_of){ NULL, NULL, NULL };
 	HASH_FIND(hh, names->all, &frame->function, sizeof(frame->function), name);
 	if (!name) {
 		name = xcalloc(1, sizeof(*name));
 		name->place = frame->function;
-		name->pair = make_pair(info, frame, raw, strings);
+		name->names = make_names(info, frame, strings);
 		HASH_ADD(hh, names->all, place, sizeof(name->place), name);
 	}
-	return name->pair;
+	return name->names;
 }
 
 void function_names_release(struct function_names *names)

@@ -5,8 +5,6 @@
 #ifndef HEAPSTORY_SYMBOLIZER_FUNCNAME_H
 #define HEAPSTORY_SYMBOLIZER_FUNCNAME_H
 
-#include <stdbool.h>
-
 struct debug_frame;
 struct debuginfo;
 struct function_name;
@@ -18,18 +16,16 @@ struct function_names {
 };
 
 /* Strings are kept by a struct strings. */
-struct function_name_pair {
+struct function_names_of {
 	const char *linked;     /* from the name that the linker knows; NULL: DWARF has none */
+	const char *raw;        /* that name, where linked is another; else NULL */
 	const char *scoped;     /* the name in its scopes; NULL: not made, or there is none */
 };
 
-/*
- * Names of a frame's function. linked is demangled unless raw is set. scoped is made for Rust, and
- * where there is no other.
- */
-struct function_name_pair function_names_find(struct function_names *names, struct debuginfo *info,
-					      const struct debug_frame *frame, bool raw,
-					      struct strings *strings);
+/* Names of a frame's function. scoped is made for Rust, and where there is no other. */
+struct function_names_of function_names_find(struct function_names *names, struct debuginfo *info,
+					     const struct debug_frame *frame,
+					     struct strings *strings);
 void function_names_release(struct function_names *names);
 
 #endif

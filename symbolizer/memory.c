@@ -27,7 +27,7 @@ static void add_file(struct buffer *source, const struct elf_file *elf, bool fou
  * was stripped from them. Empty where there is no file: then there is nothing to be kept.
  */
 static void describe_files(const struct symbolizer_module *module, const struct debug_dirs *dirs,
-			   bool raw_names, struct buffer *ret)
+			   struct buffer *ret)
 {
 	struct elf_file own, debug, alt, *dwarf;
 	bool has_own, has_debug = false, has_alt;
@@ -42,7 +42,6 @@ static void describe_files(const struct symbolizer_module *module, const struct 
 	dwarf = has_own && debuginfo_in(&own) ? &own : &debug;
 	has_alt = (has_own || has_debug) && alt_file_open(dirs, dwarf, &alt);
 	if (has_own || has_debug) {
-		buffer_add_byte(ret, raw_names);
 		add_file(ret, &own, has_own);
 		add_file(ret, &debug, has_debug);
 		add_file(ret, &alt, has_alt);
@@ -54,12 +53,11 @@ static void describe_files(const struct symbolizer_module *module, const struct 
 }
 
 void memory_recall(struct memory *memory, const struct cache *cache,
-		   const struct symbolizer_module *module, const struct debug_dirs *dirs,
-		   bool raw_names)
+		   const struct symbolizer_module *module, const struct debug_dirs *dirs)
 {
 	memory->asked = true;
 	if (module->build_id_len && cache->folder >= 0)
-		describe_files(module, dirs, raw_names, &memory->source);
+		describe_files(module, dirs, &memory->source);
 	memory->key = (struct cache_key){module->build_id, module->build_id_len,
 					 memory->source.data, memory->source.len};
 	if (!memory->source.len)
@@ -70,7 +68,7 @@ void memory_recall(struct memory *memory, const struct cache *cache,
 }
 
 bool memory_find(struct memory *memory, uint64_t address, size_t *ret_nr,
-		 const struct symbolizer_frame **ret)
+		 const struct name_frame **ret)
 {
 	const struct name_map *map = &memory->known.map;
 	size_t chain = name_map_find(map, address), first = 0;
@@ -78,42 +76,17 @@ bool memory_find(struct memory *memory, uint64_t address, size_t *ret_nr,
 	if (chain == NAME_MAP_NONE)
 		return false;
 	*ret_nr = name_map_chain(map, chain, &first);
-	for (size_t i = first; !memory->made[chain] && i < first + *ret_nr; i++) {
-		struct name_frame frame = name_map_frame(map, i);
-
-		memory->frames[i] = (struct symbolizer_frame){
-			.function = frame.function,
-			.scope = frame.scope,
-			.file = frame.file,
-			.line = frame.line,
-			.column = frame.column,
-			.inlined = frame.inlined,
-		};
-	}
+	for (size_t i = first; !memory->made[chain] && i < first + *ret_nr; i++)
+		memory->frames[i] = name_map_frame(map, i);
 	memory->made[chain] = true;
 	*ret = &memory->frames[first];
 	return true;
 }
 
-void memory_add(struct memory *memory, uint64_t address, const struct symbolizer_frame *found,
-		size_t nr)
+void memory_add(struct memory *memory, uint64_t address, const struct name_frame *frames, size_t nr)
 {
-	struct name_frame *frames;
-
-	if (!memory->source.len)
-		return;
-	frames = xmallocarray(nr + 1, sizeof(*frames));
-	for (size_t i = 0; i < nr; i++)
-		frames[i] = (struct name_frame){
-			.function = found[i].function,
-			.scope = found[i].scope,
-			.file = found[i].file,
-			.line = found[i].line,
-			.column = found[i].column,
-			.inlined = found[i].inlined,
-		};
-	name_table_add(&memory->added, 0, address, frames, nr);
-	free(frames);
+	if (memory->source.len)
+		name_table_add(&memory->added, 0, address, frames, nr);
 }
 
 void memory_keep(struct memory *memory, const struct cache *cache)

@@ -14,7 +14,6 @@
 #include "util/name_table.h"
 
 struct debug_dirs;
-struct symbolizer_frame;
 struct symbolizer_module;
 
 /* All zero: nothing is known, and nothing is kept. */
@@ -23,7 +22,7 @@ struct memory {
 	struct buffer source;            /* which files names come from; empty: nothing is kept */
 	struct cache_key key;
 	struct cached_names known;
-	struct symbolizer_frame *frames; /* those of known, where made says so */
+	struct name_frame *frames;       /* those of known, where made says so */
 	bool *made;                      /* by chain of known */
 	struct name_table added;
 };
@@ -33,19 +32,17 @@ struct memory {
  * much is asked as tells them from others. The module's build id must outlive the memory.
  */
 void memory_recall(struct memory *memory, const struct cache *cache,
-		   const struct symbolizer_module *module, const struct debug_dirs *dirs,
-		   bool raw_names);
+		   const struct symbolizer_module *module, const struct debug_dirs *dirs);
 
 /*
  * Whether an earlier run asked for this address; then *ret_nr is the number of its frames, which
  * are at *ret and live as long as the memory.
  */
 bool memory_find(struct memory *memory, uint64_t address, size_t *ret_nr,
-		 const struct symbolizer_frame **ret);
+		 const struct name_frame **ret);
 
 /* Notes what was found now; for memory_keep(). */
-void memory_add(struct memory *memory, uint64_t address, const struct symbolizer_frame *frames,
-		size_t nr);
+void memory_add(struct memory *memory, uint64_t address, const struct name_frame *frames, size_t nr);
 
 /* Keeps for later runs what was noted. */
 void memory_keep(struct memory *memory, const struct cache *cache);

@@ -30,7 +30,7 @@
 /* An answer: frames is NULL where the address is unknown. */
 struct answer {
 	uint64_t address;
-	struct symbolizer_frame *frames;
+	struct name_frame *frames;
 	uint32_t nr_frames;
 	bool used;
 };
@@ -57,7 +57,6 @@ struct module {
 struct symbolizer {
 	struct debug_dirs dirs;
 	struct cache cache;
-	bool raw_names;
 	struct strings strings;         /* of all frames */
 	struct unit_cache units;
 	struct module **modules;
@@ -70,7 +69,6 @@ struct symbolizer *symbolizer_new(const struct symbolizer_options *options)
 
 	debug_dirs_init(&symbolizer->dirs, options);
 	cache_init(&symbolizer->cache, NULL);
-	symbolizer->raw_names = options && options->raw_names;
 	symbolizer->units.max = UNITS_MAX;
 	return symbolizer;
 }
@@ -245,7 +243,7 @@ static struct memory *memory_of(struct symbolizer *symbolizer, struct module *mo
 {
 	if (!module->memory.asked)
 		memory_recall(&module->memory, &symbolizer->cache, &module->wanted,
-			      &symbolizer->dirs, symbolizer->raw_names);
+			      &symbolizer->dirs);
 	return &module->memory;
 }
 
@@ -275,21 +273,22 @@ static void grow_answers(struct module *module)
 	free(old);
 }
 
-/* Name of the symbol that has the address, or NULL. */
-static const char *symbol_name(struct symbolizer *symbolizer, struct module *module,
-			       uint64_t address)
+/* Takes the name of the symbol that has the address, if there is one. */
+static bool name_by_symbol(struct symbolizer *symbolizer, struct module *module, uint64_t address,
+			   struct name_frame *to)
 {
 	size_t symbol = symtab_find(&module->symbols, address);
 	const char *raw;
 
 	if (symbol == SYMTAB_NONE)
-		return NULL;
+		return false;
 	raw = module->symbols.symbols[symbol].name;
 	if (!module->symbol_names[symbol])
-		module->symbol_names[symbol] = strings_take(
-			&symbolizer->strings,
-			symbolizer->raw_names ? xstrdup(raw) : symbolizer_demangle(raw));
-	return module->symbol_names[symbol];
+		module->symbol_names[symbol] =
+			strings_take(&symbolizer->strings, symbolizer_demangle(raw));
+	to->function = module->symbol_names[symbol];
+	to->raw = strcmp(raw, to->function) ? raw : NULL;
+	return true;
 }
 
 /*
@@ -297,16 +296,15 @@ static const char *symbol_name(struct symbolizer *symbolizer, struct module *mod
  * linker's for it (lambdas, functions of C), the symbol table's is the one people know.
  */
 static void fill_frame(struct symbolizer *symbolizer, struct module *module, uint64_t address,
-		       const struct debug_frame *from, struct symbolizer_frame *to)
+		       const struct debug_frame *from, struct name_frame *to)
 {
-	struct function_name_pair names = function_names_find(
-		&module->functions, module->info, from, symbolizer->raw_names,
-		&symbolizer->strings);
+	struct function_names_of names = function_names_find(&module->functions, module->info, from,
+							     &symbolizer->strings);
 
 	to->function = names.linked;
-	if (!to->function && !from->inlined)
-		to->function = symbol_name(symbolizer, module, address);
-	if (!to->function)
+	to->raw = names.raw;
+	if (!to->function &&
+	    (from->inlined || !name_by_symbol(symbolizer, module, address, to)))
 		to->function = names.scoped;
 	to->scope = from->rust ? names.scoped : NULL;
 	to->file = from->path;
@@ -318,7 +316,7 @@ static void fill_frame(struct symbolizer *symbolizer, struct module *module, uin
 static void resolve(struct symbolizer *symbolizer, struct module *module, struct answer *answer)
 {
 	const struct debug_frame *found = NULL;
-	const char *name;
+	struct name_frame frame = { 0 };
 	size_t nr = 0, i;
 
 	if (module->info)
@@ -328,10 +326,10 @@ static void resolve(struct symbolizer *symbolizer, struct module *module, struct
 		for (i = 0; i < nr; i++)
 			fill_frame(symbolizer, module, answer->address, &found[i],
 				   &answer->frames[i]);
-	} else if ((name = symbol_name(symbolizer, module, answer->address))) {
+	} else if (name_by_symbol(symbolizer, module, answer->address, &frame)) {
 		nr = 1;
-		answer->frames = xcalloc(1, sizeof(*answer->frames));
-		answer->frames->function = name;
+		answer->frames = xmalloc(sizeof(frame));
+		*answer->frames = frame;
 	}
 	answer->nr_frames = (uint32_t)nr;
 	if (module->info && !module->problem && debuginfo_timed_out(module->info))
@@ -340,7 +338,7 @@ static void resolve(struct symbolizer *symbolizer, struct module *module, struct
 }
 
 size_t symbolizer_lookup(struct symbolizer *symbolizer, uint32_t id, uint64_t address,
-			 const struct symbolizer_frame **ret_frames)
+			 const struct name_frame **ret_frames)
 {
 	struct answer *answer;
 	struct module *module;
@@ -370,8 +368,8 @@ size_t symbolizer_lookup(struct symbolizer *symbolizer, uint32_t id, uint64_t ad
 
 const char *symbolizer_class(struct symbolizer *symbolizer, uint32_t id, uint64_t address)
 {
-	const struct symbolizer_frame *found;
-	struct symbolizer_frame frame = { 0 };
+	const struct name_frame *found;
+	struct name_frame frame = { 0 };
 	struct module *module;
 	size_t nr;
 

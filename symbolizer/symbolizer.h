@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct name_frame;
 struct symbolizer;
 
 struct symbolizer_options {
@@ -19,7 +20,6 @@ struct symbolizer_options {
 	size_t nr_debug_dirs;
 	const char *const *files;      /* that modules may be in, whatever their names */
 	size_t nr_files;
-	bool raw_names;                /* do not demangle */
 	bool debuginfod;               /* ask the servers in $DEBUGINFOD_URLS for files, too */
 };
 
@@ -30,20 +30,6 @@ struct symbolizer_module {
 	uint64_t dev, inode;           /* of the file when it was loaded; 0: unknown */
 	uint32_t pid;                  /* of the living process it is mapped in, for /proc/PID/root; 0: none */
 	uint64_t mapped;               /* an address there where it is mapped; 0: unknown */
-};
-
-/* One frame; strings belong to the symbolizer and live as long as it. NULL or 0: unknown. */
-struct symbolizer_frame {
-	const char *function;          /* full demangled path, or raw */
-	/*
-	 * The function in its scopes as the debug information has them, with the types of generic
-	 * arguments: "alloc::raw_vec::RawVec<app::Job, alloc::alloc::Global>::grow_one". Only where
-	 * `function` may lack them: in Rust, whose older mangled names do.
-	 */
-	const char *scope;
-	const char *file;              /* as the compiler had it, made absolute by its folder */
-	uint32_t line, column;
-	bool inlined;                  /* into the frame that follows */
 };
 
 /* Why options->debuginfod would be of no use, as one line for free(); NULL: it would. */
@@ -62,11 +48,11 @@ uint32_t symbolizer_add(struct symbolizer *symbolizer, const struct symbolizer_m
 /*
  * Frames at an address of the module's file (address in the program less the load bias; the
  * caller has subtracted 1 from return addresses), innermost first; returns how many (0: unknown)
- * and sets *ret_frames, which lives as long as the symbolizer. Results are kept, so asking again
- * is cheap.
+ * and sets *ret_frames, which lives as long as the symbolizer, with its strings. Results are kept,
+ * so asking again is cheap.
  */
 size_t symbolizer_lookup(struct symbolizer *symbolizer, uint32_t module, uint64_t address,
-			 const struct symbolizer_frame **ret_frames);
+			 const struct name_frame **ret_frames);
 
 /*
  * The class (its full demangled name) whose objects begin with a pointer to this address of the

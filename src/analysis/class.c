@@ -211,15 +211,9 @@ static bool ask_function(const char *function, bool generic_names, struct findin
 }
 
 /* class_function() of a name, or NULL where there is none that can be looked at. */
-static char *plain_function(const char *name, class_demangle demangle)
+static char *plain_function(const char *name)
 {
-	char *plain = name && demangle ? demangle(name) : NULL, *ret = NULL;
-
-	name = plain ? plain : name;
-	if (name && strlen(name) <= MAX_NAME)
-		ret = class_function(name);
-	free(plain);
-	return ret;
+	return name && strlen(name) <= MAX_NAME ? class_function(name) : NULL;
 }
 
 /*
@@ -257,13 +251,13 @@ static bool ask_scope(const char *scope, struct finding *f)
 	return fits;
 }
 
-static void ask_frame(const struct frame *frame, class_demangle demangle, struct finding *f)
+static void ask_frame(const struct frame *frame, struct finding *f)
 {
-	char *scope = plain_function(frame->scope, NULL), *function = NULL;
+	char *scope = plain_function(frame->scope), *function = NULL;
 	bool fits = scope && ask_scope(scope, f);
 
 	if (!fits) {
-		function = plain_function(frame->function, demangle);
+		function = plain_function(frame->function);
 		fits = function && ask_function(function, true, f);
 	}
 	if (!fits && !f->is_kind)
@@ -273,7 +267,7 @@ static void ask_frame(const struct frame *frame, class_demangle demangle, struct
 }
 
 /* Whether a container calls the frame for memory: an allocator of the program's own. */
-static bool is_allocator(const struct frame *const *frames, size_t nr, class_demangle demangle)
+static bool is_allocator(const struct frame *const *frames, size_t nr)
 {
 	struct class_captures captures;
 	char *caller;
@@ -281,7 +275,7 @@ static bool is_allocator(const struct frame *const *frames, size_t nr, class_dem
 
 	if (nr < 2 || frames[0]->runtime || !frames[1]->runtime)
 		return false;
-	caller = plain_function(frames[1]->function, demangle);
+	caller = plain_function(frames[1]->function);
 	yes = caller && class_match("std::allocator_traits<*>::allocate", caller, &captures);
 	free(caller);
 	return yes;
@@ -299,14 +293,13 @@ static void forget_arguments(char *name)
 		strcpy(open, "<_>");
 }
 
-void class_of_stack(const struct frame *const *frames, size_t nr, class_demangle demangle,
-		    struct stack_class *ret)
+void class_of_stack(const struct frame *const *frames, size_t nr, struct stack_class *ret)
 {
 	struct finding f = {0};
-	size_t i = is_allocator(frames, nr, demangle);
+	size_t i = is_allocator(frames, nr);
 
 	for (; i < nr && frames[i]->runtime && !f.contradicted; i++)
-		ask_frame(frames[i], demangle, &f);
+		ask_frame(frames[i], &f);
 	if (f.name && !*f.name)
 		found_nothing(&f);
 	else if (f.provisional && f.is_kind)
@@ -322,13 +315,13 @@ void class_release(struct stack_class *c)
 }
 
 /* "WHAT in CALLER" */
-static char *in_caller(const char *what, const struct frame *site, class_demangle demangle)
+static char *in_caller(const char *what, const struct frame *site)
 {
 	char *caller, *type, *ret;
 
 	if (!site)
 		return xstrdup("non-object");
-	caller = site->module ? plain_function(site->function, demangle) : NULL;
+	caller = site->module ? plain_function(site->function) : NULL;
 	type = caller ? class_type(caller) : frame_label(site);
 	free(caller);
 	ret = xasprintf("%s in %s", what, type);
@@ -336,12 +329,12 @@ static char *in_caller(const char *what, const struct frame *site, class_demangl
 	return ret;
 }
 
-char *class_of_site(const struct frame *site, class_demangle demangle)
+char *class_of_site(const struct frame *site)
 {
-	return in_caller("malloc", site, demangle);
+	return in_caller("malloc", site);
 }
 
-char *class_of_mapping(const struct frame *site, class_demangle demangle)
+char *class_of_mapping(const struct frame *site)
 {
-	return in_caller("mapping", site, demangle);
+	return in_caller("mapping", site);
 }

@@ -17,21 +17,14 @@ struct stack_class {
 	char *element; /* what a buffer is full of, where its first word may be that one's; or NULL */
 };
 
-/* A name as people write it, for free(); names_demangle of names.h. */
-typedef char *(*class_demangle)(const char *name);
-
-/*
- * From the frames of a stack, innermost first; their functions are passed through demangle (NULL:
- * they are demangled already). class_release() takes it back.
- */
-void class_of_stack(const struct frame *const *frames, size_t nr, class_demangle demangle,
-		    struct stack_class *ret);
+/* From the frames of a stack, innermost first. class_release() takes it back. */
+void class_of_stack(const struct frame *const *frames, size_t nr, struct stack_class *ret);
 void class_release(struct stack_class *c);
 
 /* "malloc in CALLER", or "non-object" where site is NULL: there is no stack. Caller frees. */
-char *class_of_site(const struct frame *site, class_demangle demangle);
+char *class_of_site(const struct frame *site);
 /* The same of what the program mapped: "mapping in CALLER". */
-char *class_of_mapping(const struct frame *site, class_demangle demangle);
+char *class_of_mapping(const struct frame *site);
 
 /* The class of an object with a vtable, from the class that the vtable is of. Caller frees. */
 char *class_of_vtable(const char *type);

@@ -53,7 +53,10 @@ static bool function_in_stack(const struct filter *f, struct names *names, uint3
 	size_t nr = names_stack(names, stack, &frames, &cut);
 
 	for (size_t i = 0; i < nr; i++) {
-		if (frames[i]->function && !regexec(&f->function, frames[i]->function, 0, NULL, 0))
+		const struct frame *frame = frames[i];
+
+		if (frame->function && (!regexec(&f->function, frame->function, 0, NULL, 0) ||
+					!regexec(&f->function, frame->shown, 0, NULL, 0)))
 			return true;
 	}
 	return false;

@@ -222,23 +222,34 @@ static uint32_t intern(struct grouping *g, const void *bytes, size_t len, char *
 /*
  * A site is a place in the source: function and line, or function and module where no line is
  * known. Return addresses do not count, nor what the function was inlined into. Without a name
- * there is only the address to tell it by.
+ * there is only the address to tell it by. `function` is how it is to be called here.
  */
-static char *site_key(const struct frame *site)
+static char *site_key(const struct frame *site, const char *function)
 {
 	char *place, *key;
 
-	if (!site)
-		return xstrdup("(no stack)");
-	if (site->function && !(site->file && site->line))
-		return xasprintf("%s %s", site->function,
+	if (function && !(site->file && site->line))
+		return xasprintf("%s %s", function,
 				 site->module ? path_basename(site->module) : "(no module)");
 	place = frame_place(site);
-	if (!site->function)
+	if (!function)
 		return place;
-	key = xasprintf("%s %s", site->function, place);
+	key = xasprintf("%s %s", function, place);
 	free(place);
 	return key;
+}
+
+/*
+ * What tells the group of a site, where that is not its key: raw names are known of some snapshots
+ * only, and differ where people see one function.
+ */
+static char *site_identity(const struct grouping *g, const struct frame *site)
+{
+	if (!site || !site->function || site->shown == site->function)
+		return NULL;
+	if (g->options.by == GROUP_SITE)
+		return site_key(site, site->function);
+	return g->options.by == GROUP_FUNCTION ? xstrdup(site->function) : NULL;
 }
 
 static char *file_key(const struct frame *site)
@@ -253,10 +264,12 @@ static char *file_key(const struct frame *site)
 static char *stack_key(const struct grouping *g, const struct side *side, uint32_t stack)
 {
 	const struct snapshot *s = names_snapshot(side->names);
+	const struct frame *site;
 
 	switch (g->options.by) {
 	case GROUP_SITE:
-		return site_key(names_site(side->names, stack));
+		site = names_site(side->names, stack);
+		return site ? site_key(site, site->shown) : xstrdup("(no stack)");
 	case GROUP_STACK:
 		if (!stack)
 			return xstrdup("(no stack)");
@@ -285,7 +298,7 @@ static uint32_t base_of_stack(struct grouping *g, struct side *side, uint32_t st
 	const struct frame *const *frames;
 	enum stack_cut cut;
 	const char *zone;
-	char *key, *identity;
+	char *key, *plain, *identity;
 
 	if (side->stacks[stack] != NO_GROUP)
 		return side->stacks[stack];
@@ -294,9 +307,11 @@ static uint32_t base_of_stack(struct grouping *g, struct side *side, uint32_t st
 		return side->stacks[stack] = base_of_stack(g, side, 0);
 	zone = names_zone(side->names, stack);
 	key = stack_key(g, side, stack);
-	identity = xasprintf("%s\n%s", g->options.split_zones ? zone : "", key);
+	plain = site_identity(g, names_site(side->names, stack));
+	identity = xasprintf("%s\n%s", g->options.split_zones ? zone : "", plain ? plain : key);
 	side->stacks[stack] = intern(g, identity, strlen(identity), key, zone);
 	free(identity);
+	free(plain);
 	return side->stacks[stack];
 }
 

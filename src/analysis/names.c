@@ -37,8 +37,8 @@ struct word_class {
 struct names {
 	const struct snapshot *snapshot;
 	names_lookup lookup;
-	names_demangle demangle;
 	void *context;
+	bool show_raw;
 	struct node_frames *nodes; /* by node */
 	const struct frame **sites; /* by stack; NULL: not looked for yet, or none */
 	names_vtable vtable; /* NULL: nobody knows them */
@@ -71,9 +71,9 @@ struct names *names_new(const struct snapshot *snapshot, names_lookup lookup, vo
 	return n;
 }
 
-void names_set_demangle(struct names *n, names_demangle demangle)
+void names_show_raw(struct names *n)
 {
-	n->demangle = demangle;
+	n->show_raw = true;
 }
 
 void names_free(struct names *n)
@@ -136,25 +136,6 @@ static size_t find_names(struct names *n, const struct snap_node *node,
 	return n->lookup(n->context, s, node->module, address, ret);
 }
 
-/* Raw names are judged as people write them, so that they change no site. */
-static bool is_runtime(struct names *n, const char *function)
-{
-	char *plain = n->demangle ? n->demangle(function) : NULL;
-	bool yes = runtime_function(plain ? plain : function);
-
-	free(plain);
-	return yes;
-}
-
-static bool is_wrapper(struct names *n, const char *function)
-{
-	char *plain = n->demangle ? n->demangle(function) : NULL;
-	bool yes = runtime_wrapper(plain ? plain : function);
-
-	free(plain);
-	return yes;
-}
-
 /* "<u8 as ConvertVec>::to_vec" does not tell whose it is; where it was defined does. */
 static const char *own_name(const struct frame *f)
 {
@@ -181,17 +162,19 @@ static void look_up(struct names *n, const struct snap_node *node, struct node_f
 		if (!nr)
 			continue;
 		f->function = found[i].function;
+		f->shown = n->show_raw && found[i].raw ? found[i].raw : f->function;
 		f->scope = found[i].scope;
 		f->file = found[i].file;
 		f->line = found[i].line;
 		f->column = found[i].column;
 		f->inlined = found[i].inlined;
 		if (!runtime && f->function)
-			f->runtime = node->module ? is_runtime(n, own_name(f))
+			f->runtime = node->module ? runtime_function(own_name(f))
 						  : runtime_jit(f->function);
 		if (f->file && runtime_file(f->file))
 			f->runtime = true;
-		f->wrapper = !f->runtime && f->function && node->module && is_wrapper(n, own_name(f));
+		f->wrapper = !f->runtime && f->function && node->module &&
+			     runtime_wrapper(own_name(f));
 	}
 }
 
@@ -249,7 +232,8 @@ static const struct frame *find_site(struct names *n, uint32_t node, const struc
 				wrapper = &frames[i];
 			if (!innermost)
 				innermost = &frames[i];
-			if (!named && frames[i].function && !is_runtime(n, own_name(&frames[i])))
+			if (!named && frames[i].function &&
+			    !runtime_function(own_name(&frames[i])))
 				named = &frames[i];
 		}
 	}
@@ -315,8 +299,8 @@ static struct block_class *stack_class(struct names *n, uint32_t stack)
 	if (c->name)
 		return c;
 	nr = names_stack(n, stack, &frames, &cut);
-	class_of_stack(frames, nr, n->demangle, &c->of_stack);
-	c->name = class_of_site(names_site(n, stack), n->demangle);
+	class_of_stack(frames, nr, &c->of_stack);
+	c->name = class_of_site(names_site(n, stack));
 	return c;
 }
 
@@ -337,7 +321,7 @@ static const char *mapping_class(struct names *n, uint32_t stack)
 	struct block_class *c = &n->classes[stack];
 
 	if (!c->mapping)
-		c->mapping = class_of_mapping(names_site(n, stack), n->demangle);
+		c->mapping = class_of_mapping(names_site(n, stack));
 	return c->mapping;
 }
 
@@ -359,15 +343,15 @@ static char *address_label(const struct frame *f)
 
 char *frame_label(const struct frame *f)
 {
-	return f->function ? xstrdup(f->function) : address_label(f);
+	return f->shown ? xstrdup(f->shown) : address_label(f);
 }
 
 char *frame_short(const struct frame *f)
 {
-	if (!f->function)
+	if (!f->shown)
 		return address_label(f);
 	/* what made code at run time named as it liked */
-	return f->module ? function_short(f->function) : xstrdup(f->function);
+	return f->module ? function_short(f->shown) : xstrdup(f->shown);
 }
 
 char *frame_place(const struct frame *f)

@@ -37,7 +37,8 @@ typedef const char *(*names_vtable)(void *context, const struct snapshot *snapsh
 				    uint64_t address);
 
 struct frame {
-	const char *function; /* full demangled path; NULL: unknown */
+	const char *function; /* full demangled path, by which it is judged; NULL: unknown */
+	const char *shown; /* what reports call it: function, or the name that the linker knows */
 	const char *scope; /* see struct name_frame */
 	const char *file;
 	const char *module; /* path; NULL: none, and if there is a function it was made at run time */
@@ -58,13 +59,10 @@ enum stack_cut {
 
 struct names;
 
-/* A mangled name as people write it, any other as it is; for free(). */
-typedef char *(*names_demangle)(const char *name);
-
 /* Both must outlive the result. */
 struct names *names_new(const struct snapshot *snapshot, names_lookup lookup, void *context);
-/* What names of functions are passed through before they are judged: they may be raw. */
-void names_set_demangle(struct names *names, names_demangle demangle);
+/* Reports show the names that the linker knows, where they are known; nothing else changes. */
+void names_show_raw(struct names *names);
 /* Lets objects with vtables have their class; vtable is called with the context of names_new(). */
 void names_use_vtables(struct names *names, names_vtable vtable);
 void names_free(struct names *names);
@@ -93,7 +91,7 @@ const char *names_class(struct names *names, const struct snap_block *block);
 /* File name of the site's module; "" if unknown. */
 const char *names_zone(struct names *names, uint32_t stack);
 
-/* "function", or "module+0x1234" where it has no name. Caller frees. */
+/* "function", as it is shown, or "module+0x1234" where it has no name. Caller frees. */
 char *frame_label(const struct frame *frame);
 /* The same, shortened as function_short() does. Caller frees. */
 char *frame_short(const struct frame *frame);

@@ -260,6 +260,8 @@ static void add_names(struct series *s, const struct snapshot *from, const uint3
 	}
 	if (nr && !names)
 		names = s->all->names = xcalloc(1, sizeof(*names));
+	if (nr && from->names->lacks_raw)
+		names->lacks_raw = true;
 	for (size_t i = 0; i < nr; i++) {
 		const struct name_table_place *place = &from->names->places[i];
 

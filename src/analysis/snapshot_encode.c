@@ -512,6 +512,25 @@ static void decode_names(struct snapshot *s, struct cursor *c, uint64_t items)
 		cursor_fail(c, c->pos, "names of a module that is not there");
 }
 
+/* A table without places has no frames, and the chunk is not there. */
+static uint64_t nr_raw_names(const struct snapshot *s)
+{
+	return s->names ? name_table_count_frames(s->names) : 0;
+}
+
+static void encode_raw_names(const struct snapshot *s, struct buffer *b)
+{
+	name_table_encode_raw(s->names, b);
+}
+
+static void decode_raw_names(struct snapshot *s, struct cursor *c, uint64_t items)
+{
+	if (s->names)
+		name_table_decode_raw(s->names, c, items);
+	else
+		cursor_fail(c, c->pos, "raw names of names that are not there");
+}
+
 /* ---- mappings ---------------------------------------------------------------------------- */
 
 static uint64_t nr_mappings(const struct snapshot *s)
@@ -608,6 +627,7 @@ const struct snap_chunk_kind snap_chunk_kinds[] = {
 	OPTIONAL_COLUMN('B', 'C', 'L', 'S', "block class words", nr_block_words, block_words),
 	OPTIONAL_KIND('M', 'A', 'P', 'S', 9, "mappings", nr_mappings, mappings),
 	OPTIONAL_KIND('N', 'A', 'M', 'S', NAME_TABLE_MIN_BYTES, "names", nr_names, names),
+	OPTIONAL_KIND('N', 'R', 'A', 'W', 1, "raw names", nr_raw_names, raw_names),
 	{0, 0, NULL, false, NULL, NULL, NULL, NULL},
 };
 

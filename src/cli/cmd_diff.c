@@ -342,19 +342,6 @@ static int compare(struct source *sources, const struct read_options *o,
 	return ret;
 }
 
-/* Only blocks of malloc are so many that they are better read as a stream. */
-static int open_one(struct source *source, const char *target, struct symbolizer *symbolizer,
-		    enum block_kind kind)
-{
-	int status;
-
-	if (kind == KIND_MALLOC)
-		return source_open_to_stream(source, target, symbolizer);
-	status = source_open(source, target, symbolizer);
-	source_choose(source, kind);
-	return status;
-}
-
 /* Opens both and compares them. */
 static int run_on(const struct read_options *o, const struct own_options *mine,
 		  const struct ignore *ignore)
@@ -362,10 +349,10 @@ static int run_on(const struct read_options *o, const struct own_options *mine,
 	struct symbolizer *symbolizer = symbolizer_for(o);
 	struct source sources[2] = {{0}, {0}};
 	char *obstacle = NULL;
-	int status = open_one(&sources[0], o->operands[0], symbolizer, o->kind);
+	int status = source_open_to_stream(&sources[0], o, o->operands[0], symbolizer);
 
 	if (!status)
-		status = open_one(&sources[1], o->operands[1], symbolizer, o->kind);
+		status = source_open_to_stream(&sources[1], o, o->operands[1], symbolizer);
 	if (!status && mine->verdict.wanted)
 		obstacle = verdict_obstacle(sources[0].snapshot, sources[1].snapshot,
 					    &mine->verdict);

@@ -202,16 +202,15 @@ static int write_export(struct source *sources, bool two, const struct read_opti
 	return ret ? say_error(&err) : EXIT_DONE;
 }
 
-/* Blocks of malloc may be many: two snapshots of them are better read as streams. */
-static int open_one(struct source *source, const char *target, struct symbolizer *symbolizer,
-		    enum block_kind kind, bool two)
+static int open_one(struct source *source, const struct read_options *o, const char *target,
+		    struct symbolizer *symbolizer, bool two)
 {
 	int status;
 
-	if (two && kind == KIND_MALLOC)
-		return source_open_to_stream(source, target, symbolizer);
-	status = source_open(source, target, symbolizer);
-	source_choose(source, kind);
+	if (two)
+		return source_open_to_stream(source, o, target, symbolizer);
+	status = source_open(source, o, target, symbolizer);
+	source_choose(source, o->kind);
 	return status;
 }
 
@@ -240,9 +239,9 @@ static int run(int argc, char **argv)
 	if (status)
 		goto out;
 	symbolizer = symbolizer_for(&o);
-	status = open_one(&sources[0], o.operands[0], symbolizer, o.kind, two);
+	status = open_one(&sources[0], &o, o.operands[0], symbolizer, two);
 	if (!status && two)
-		status = open_one(&sources[1], o.operands[1], symbolizer, o.kind, two);
+		status = open_one(&sources[1], &o, o.operands[1], symbolizer, two);
 	if (!status)
 		status = write_export(sources, two, &o, &mine);
 out:

@@ -318,7 +318,7 @@ static int run(int argc, char **argv)
 	if (status)
 		goto out;
 	symbolizer = symbolizer_for(&o);
-	status = source_open(&source, o.operands[0], symbolizer);
+	status = source_open(&source, &o, o.operands[0], symbolizer);
 	if (status)
 		goto out;
 	source_choose(&source, o.kind);

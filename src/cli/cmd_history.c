@@ -218,7 +218,7 @@ static int run(int argc, char **argv)
 	if (status)
 		goto out;
 	symbolizer = symbolizer_for(&o);
-	status = source_open(&source, o.operands[0], symbolizer);
+	status = source_open(&source, &o, o.operands[0], symbolizer);
 	if (!status) {
 		kind_own_mappings(source.snapshot);
 		status = print(&source, &o, addresses);

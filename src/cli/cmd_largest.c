@@ -123,7 +123,7 @@ static int run(int argc, char **argv)
 	if (status)
 		goto out;
 	symbolizer = symbolizer_for(&o);
-	status = source_open(&source, o.operands[0], symbolizer);
+	status = source_open(&source, &o, o.operands[0], symbolizer);
 	source_choose(&source, o.kind);
 	if (!status)
 		print(&source, &o);

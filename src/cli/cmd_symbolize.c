@@ -82,13 +82,13 @@ static int run(int argc, char **argv)
 	int status;
 
 	read_options_init(&o);
-	status = read_options_parse(&o, argc, argv, READ_STACKS, own, &output);
+	status = read_options_parse(&o, argc, argv, READ_FILES, own, &output);
 	if (!status)
 		status = need_operands(&o, 1, argv[0], "FILE");
 	if (status)
 		goto out;
 	symbolizer = symbolizer_for(&o);
-	status = source_open(&source, o.operands[0], symbolizer);
+	status = source_open(&source, &o, o.operands[0], symbolizer);
 	if (!status)
 		status = symbolize(&source, symbolizer, output, &o);
 out:
@@ -104,9 +104,7 @@ const struct command cmd_symbolize = {
 	.usage = "FILE [-o FILE] [--debug-dir DIR]...",
 	.options =
 		"  -o FILE              write another file; FILE stays as it is\n"
-		"  --debug-dir DIR      look for debug files here too; may be given several times\n"
-		"  --debuginfod         ask the servers in $DEBUGINFOD_URLS for files too\n"
-		"  --raw-names          do not demangle names of functions\n" READ_HELP_JSON,
+		READ_HELP_FILES READ_HELP_JSON,
 	.example = "heapstory symbolize exit.hs --debug-dir ~/debug\n",
 	.run = run,
 };

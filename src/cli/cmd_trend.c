@@ -277,7 +277,7 @@ static int read_all(struct job *job, const struct trend_options *mine,
 		/* its own have to have numbers before names are made for them */
 		series_map_init(&map, &job->series, job->latest);
 		series_map_release(&map);
-		source_name(&job->latest_names, job->latest, symbolizer);
+		source_name(&job->latest_names, o, job->latest, symbolizer);
 	}
 	job->limit = find_limit(mine, job->series.all);
 	return 0;
@@ -292,7 +292,7 @@ static int run_job(struct job *job, const struct trend_options *mine, struct sym
 	if (ret)
 		return ret;
 	by = groups_of(job);
-	source_name(&job->all, job->series.all, symbolizer);
+	source_name(&job->all, job->options, job->series.all, symbolizer);
 	trend_init(&job->trend, &job->series, job->all.names, &job->options->filter, &by);
 	if (need_blocks(job->options))
 		ret = add_blocks(job, err);

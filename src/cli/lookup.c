@@ -10,15 +10,12 @@
 #include "analysis/snapshot.h"
 #include "symbolizer/symbolizer.h"
 #include "util/alloc.h"
-#include "util/name_table.h"
 
 #define NO_ID UINT32_MAX
 
 struct lookup {
 	struct symbolizer *symbolizer;
 	uint32_t *ids; /* of the symbolizer, by module; NO_ID: not known to it yet */
-	struct name_frame *frames; /* of the last look-up */
-	size_t nr_alloc;
 };
 
 struct lookup *lookup_new(const struct snapshot *s, struct symbolizer *symbolizer)
@@ -36,7 +33,6 @@ void lookup_free(struct lookup *l)
 	if (!l)
 		return;
 	free(l->ids);
-	free(l->frames);
 	free(l);
 }
 
@@ -70,16 +66,8 @@ size_t lookup_names(void *context, const struct snapshot *s, uint32_t module, ui
 		    const struct name_frame **ret)
 {
 	struct lookup *l = context;
-	const struct symbolizer_frame *found;
-	size_t nr = symbolizer_lookup(l->symbolizer, module_id(l, s, module), address, &found);
 
-	l->frames = xgrow(l->frames, &l->nr_alloc, nr + 1, sizeof(*l->frames));
-	for (size_t i = 0; i < nr; i++)
-		l->frames[i] =
-			(struct name_frame){found[i].function, found[i].file,	 found[i].line,
-					    found[i].column,   found[i].inlined, found[i].scope};
-	*ret = l->frames;
-	return nr;
+	return symbolizer_lookup(l->symbolizer, module_id(l, s, module), address, ret);
 }
 
 const char *lookup_vtable(void *context, const struct snapshot *s, uint32_t module,

@@ -290,6 +290,22 @@ static int parse_debuginfod(struct read_options *o)
 	return 1;
 }
 
+static int parse_files(struct read_options *o, struct args *a)
+{
+	const char *value;
+
+	if (args_is(a, "--debuginfod", NULL))
+		return parse_debuginfod(o);
+	if (!args_is(a, "--debug-dir", NULL))
+		return 0;
+	value = args_value(a);
+	if (!value)
+		return -1;
+	o->debug_dirs = xreallocarray(o->debug_dirs, o->nr_debug_dirs + 1, sizeof(*o->debug_dirs));
+	o->debug_dirs[o->nr_debug_dirs++] = value;
+	return 1;
+}
+
 static int parse_stacks(struct read_options *o, struct args *a)
 {
 	const char *value;
@@ -302,24 +318,14 @@ static int parse_stacks(struct read_options *o, struct args *a)
 		o->raw_names = true;
 		return 1;
 	}
-	if (args_is(a, "--debuginfod", NULL))
-		return parse_debuginfod(o);
-	if (args_is(a, "--wrapper", NULL)) {
-		value = args_value(a);
-		if (value && strstr(value, "+0x"))
-			return args_wrong(a, value, "names of functions, no places without");
-		if (value)
-			runtime_add_wrapper(value);
-		return value ? 1 : -1;
-	}
-	if (!args_is(a, "--debug-dir", NULL))
+	if (!args_is(a, "--wrapper", NULL))
 		return 0;
 	value = args_value(a);
-	if (!value)
-		return -1;
-	o->debug_dirs = xreallocarray(o->debug_dirs, o->nr_debug_dirs + 1, sizeof(*o->debug_dirs));
-	o->debug_dirs[o->nr_debug_dirs++] = value;
-	return 1;
+	if (value && strstr(value, "+0x"))
+		return args_wrong(a, value, "names of functions, no places without");
+	if (value)
+		runtime_add_wrapper(value);
+	return value ? 1 : -1;
 }
 
 static int parse_common(struct read_options *o, struct args *a, unsigned int takes)
@@ -330,7 +336,9 @@ static int parse_common(struct read_options *o, struct args *a, unsigned int tak
 		o->json = true;
 		return 1;
 	}
-	if (takes & READ_STACKS)
+	if (takes & READ_FILES)
+		done = parse_files(o, a);
+	if (!done && (takes & READ_STACKS) == READ_STACKS)
 		done = parse_stacks(o, a);
 	if (!done && (takes & READ_ROWS) && args_is(a, NULL, "-n"))
 		done = parse_rows(o, a);

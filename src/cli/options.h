@@ -59,7 +59,8 @@ struct read_options {
 
 /* What a command takes of the common options. */
 enum read_takes {
-	READ_STACKS = 1u << 0, /* --debug-dir, --debuginfod, --wrapper, --all-frames, --raw-names */
+	READ_FILES = 1u << 0, /* --debug-dir, --debuginfod */
+	READ_STACKS = 1u << 5 | READ_FILES, /* also --wrapper, --all-frames, --raw-names */
 	READ_ROWS = 1u << 1, /* -n */
 	READ_GROUPS = 1u << 2, /* --by, --sort */
 	READ_FILTERS = 1u << 3,
@@ -67,13 +68,15 @@ enum read_takes {
 };
 
 #define READ_HELP_JSON "  --json               print one JSON object\n"
-#define READ_HELP_STACKS                                                                     \
+#define READ_HELP_FILES                                                                      \
 	"  --debug-dir DIR      look for debug files here too; may be given several times\n" \
-	"  --debuginfod         ask the servers in $DEBUGINFOD_URLS for files too\n"         \
+	"  --debuginfod         ask the servers in $DEBUGINFOD_URLS for files too\n"
+#define READ_HELP_STACKS                                                                     \
+	READ_HELP_FILES                                                                      \
 	"  --wrapper GLOB       no site: functions that get memory for others, beside\n"     \
 	"                       the well-known ones (xmalloc, zmalloc)\n"                  \
 	"  --all-frames         show frames of allocators and language runtimes too\n"       \
-	"  --raw-names          do not demangle names of functions\n"
+	"  --raw-names          show names of functions as the linker knows them\n"
 #define READ_HELP_ROWS "  -n N|all             rows to print (20)\n"
 #define READ_HELP_BY(usual)                                                                  \
 	"  --by WHAT            group by class, site, stack, function, file, module,\n"    \

@@ -25,24 +25,28 @@
 
 typedef int (*snapshot_opener)(const char *path, struct snapshot **ret, struct hs_error *err);
 
-static void find_names(struct source *source, struct symbolizer *symbolizer)
+static void find_names(struct source *source, const struct read_options *options,
+		       struct symbolizer *symbolizer)
 {
 	source->lookup = lookup_new(source->snapshot, symbolizer);
 	source->names = names_new(source->snapshot, lookup_names, source->lookup);
-	names_set_demangle(source->names, symbolizer_demangle);
+	source->raw_names = options->raw_names;
+	if (source->raw_names)
+		names_show_raw(source->names);
 	names_use_vtables(source->names, lookup_vtable);
 }
 
-void source_name(struct source *source, struct snapshot *snapshot, struct symbolizer *symbolizer)
+void source_name(struct source *source, const struct read_options *options,
+		 struct snapshot *snapshot, struct symbolizer *symbolizer)
 {
 	memset(source, 0, sizeof(*source));
 	source->snapshot = snapshot;
 	source->borrowed = true;
-	find_names(source, symbolizer);
+	find_names(source, options, symbolizer);
 }
 
-static int open_by(struct source *source, const char *target, struct symbolizer *symbolizer,
-		   snapshot_opener opener)
+static int open_by(struct source *source, const struct read_options *options, const char *target,
+		   struct symbolizer *symbolizer, snapshot_opener opener)
 {
 	struct hs_error err = {0};
 	char path[PATH_MAX];
@@ -52,18 +56,26 @@ static int open_by(struct source *source, const char *target, struct symbolizer 
 	if (target_find(target, path, sizeof(path), &err) || opener(path, &source->snapshot, &err))
 		return say_error(&err);
 	bake_jit(source->snapshot);
-	find_names(source, symbolizer);
+	find_names(source, options, symbolizer);
 	return 0;
 }
 
-int source_open(struct source *source, const char *target, struct symbolizer *symbolizer)
+int source_open(struct source *source, const struct read_options *options, const char *target,
+		struct symbolizer *symbolizer)
 {
-	return open_by(source, target, symbolizer, snapshot_open);
+	return open_by(source, options, target, symbolizer, snapshot_open);
 }
 
-int source_open_to_stream(struct source *source, const char *target, struct symbolizer *symbolizer)
+int source_open_to_stream(struct source *source, const struct read_options *options,
+			  const char *target, struct symbolizer *symbolizer)
 {
-	return open_by(source, target, symbolizer, snapshot_open_to_stream);
+	int status;
+
+	if (options->kind == KIND_MALLOC)
+		return open_by(source, options, target, symbolizer, snapshot_open_to_stream);
+	status = source_open(source, options, target, symbolizer);
+	source_choose(source, options->kind);
+	return status;
 }
 
 void source_choose(struct source *source, enum block_kind kind)
@@ -124,6 +136,9 @@ void source_note_names(struct source *source, json_t *coverage)
 	}
 	if (missing)
 		note_exit_snapshot(s, coverage);
+	if (source->raw_names && s->names && s->names->lacks_raw && s->names->nr_places)
+		rows_add_note(coverage, "names that are in the snapshot are not raw: an older "
+					"heapstory put them there");
 	free(seen);
 }
 
@@ -164,7 +179,6 @@ struct symbolizer *symbolizer_for(const struct read_options *options)
 	struct symbolizer_options o = {
 		.debug_dirs = options->debug_dirs,
 		.nr_debug_dirs = options->nr_debug_dirs,
-		.raw_names = options->raw_names,
 		.debuginfod = options->debuginfod,
 	};
 

@@ -23,14 +23,21 @@ struct source {
 	struct names *names;
 	struct lookup *lookup;
 	bool borrowed; /* the snapshot is someone else's */
+	bool raw_names; /* are shown */
 };
 
 /* Opens a TARGET. 0, or EXIT_TROUBLE and said. symbolizer must outlive the source. */
-int source_open(struct source *source, const char *target, struct symbolizer *symbolizer);
-/* The same, but the blocks of a file stay there: see snapshot_open_to_stream(). */
-int source_open_to_stream(struct source *source, const char *target, struct symbolizer *symbolizer);
+int source_open(struct source *source, const struct read_options *options, const char *target,
+		struct symbolizer *symbolizer);
+/*
+ * Opens a TARGET for its blocks of options->kind. Those of malloc, of which there may be very many,
+ * stay in the file: see snapshot_open_to_stream().
+ */
+int source_open_to_stream(struct source *source, const struct read_options *options,
+			  const char *target, struct symbolizer *symbolizer);
 /* Names for a snapshot that is there already; it stays the caller's, and has to outlive them. */
-void source_name(struct source *source, struct snapshot *snapshot, struct symbolizer *symbolizer);
+void source_name(struct source *source, const struct read_options *options,
+		 struct snapshot *snapshot, struct symbolizer *symbolizer);
 /* The report is about blocks of this kind; before the names of stacks are asked for. */
 void source_choose(struct source *source, enum block_kind kind);
 /* Coverage of the report on a source: a new reference. names: tell also which modules have none. */

@@ -117,6 +117,7 @@ struct name_frame name_map_frame(const struct name_map *map, size_t frame)
 	return (struct name_frame){
 		.function = string_at(map, f->function & ~INLINED),
 		.scope = string_at(map, f->scope),
+		.raw = string_at(map, f->raw),
 		.file = string_at(map, f->file),
 		.line = f->line,
 		.column = f->column,
@@ -202,6 +203,7 @@ static uint32_t write_place(struct writing *w, const struct name_frame *f, uint3
 			.function = place_string(f->function, &w->strings) |
 				    (f->inlined ? INLINED : 0),
 			.scope = place_string(f->scope, &w->strings),
+			.raw = place_string(f->raw, &w->strings),
 			.file = place_string(f->file, &w->strings),
 			.line = f->line,
 			.column = f->column,

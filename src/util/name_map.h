@@ -9,7 +9,7 @@
  *          has it or a larger one, and behind the last one the number of places
  *          u32 of each place its chain
  *          u32 of each chain its first frame, and behind the last one the number of frames
- *          frames: u32 function, scope, file, line, column; the top bit of function: inlined
+ *          frames: u32 function, scope, raw, file, line, column; top bit of function: inlined
  *          strings, each with a 0 behind it; the first is empty and stands for none
  *
  * A chain is the frames of a place, innermost first: places within one line have the same.
@@ -27,7 +27,7 @@ struct name_frame;
 struct name_table;
 
 struct name_map_frame {
-	uint32_t function, scope, file, line, column;
+	uint32_t function, scope, raw, file, line, column;
 };
 
 /* All zero is an empty map. What it points into is the caller's. */

@@ -105,6 +105,7 @@ void name_table_add(struct name_table *t, uint32_t module, uint64_t address,
 		frame.function = intern(t, frames[i].function);
 		frame.scope = intern(t, frames[i].scope);
 		frame.file = intern(t, frames[i].file);
+		frame.raw = intern(t, frames[i].raw);
 		*new_frame(t) = frame;
 	}
 	t->unsorted = true;
@@ -242,6 +243,30 @@ void name_table_encode(struct name_table *t, struct buffer *b)
 	}
 }
 
+uint64_t name_table_count_frames(struct name_table *t)
+{
+	uint64_t nr = 0;
+
+	name_table_sort(t);
+	for (size_t i = 0; i < t->nr_places; i++)
+		nr += t->places[i].nr_frames;
+	return nr;
+}
+
+void name_table_encode_raw(struct name_table *t, struct buffer *b)
+{
+	uint32_t nr_told = 0;
+
+	name_table_sort(t);
+	name_table_clear_marks(t);
+	for (size_t i = 0; i < t->nr_places; i++) {
+		const struct name_table_place *p = &t->places[i];
+
+		for (uint32_t k = 0; k < p->nr_frames; k++)
+			encode_string(b, t->frames[p->first_frame + k].raw, &nr_told);
+	}
+}
+
 /* Strings in the order in which they were told. */
 struct told {
 	const char **strings;
@@ -300,7 +325,7 @@ void name_table_decode(struct name_table *t, struct cursor *c, uint64_t nr_place
 	for (uint64_t i = 0; i < nr_places && decode_place(c, &place, !i); i++) {
 		place.first_frame = t->nr_frames;
 		for (uint32_t k = 0; k < place.nr_frames && !c->bad; k++) {
-			struct name_frame frame;
+			struct name_frame frame = {0};
 
 			frame.function = decode_string(t, c, &told);
 			frame.scope = decode_string(t, c, &told);
@@ -314,4 +339,17 @@ void name_table_decode(struct name_table *t, struct cursor *c, uint64_t nr_place
 			*new_place(t) = place;
 	}
 	free(told.strings);
+	t->lacks_raw = true;
+}
+
+void name_table_decode_raw(struct name_table *t, struct cursor *c, uint64_t nr_frames)
+{
+	struct told told = {0};
+
+	if (nr_frames != t->nr_frames)
+		cursor_fail(c, c->pos, "raw names of other frames than there are");
+	for (uint64_t i = 0; i < nr_frames && !c->bad; i++)
+		t->frames[i].raw = decode_string(t, c, &told);
+	free(told.strings);
+	t->lacks_raw = false;
 }

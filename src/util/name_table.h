@@ -11,7 +11,8 @@
  *      number of frames; each frame: function, scope, file, line, column, 1 if inlined
  *
  * all varints. A string is 0 (none), 1 and the counted string (the first time), or 2 more than its
- * number among those that were told so far.
+ * number among those that were told so far. Raw names are bytes of their own, which not every
+ * snapshot has: those of all frames, in their order, as such strings.
  */
 #ifndef HEAPSTORY_UTIL_NAME_TABLE_H
 #define HEAPSTORY_UTIL_NAME_TABLE_H
@@ -23,12 +24,22 @@
 struct buffer;
 struct cursor;
 
-/* NULL, 0: unknown. The strings of a table's frames are the table's. */
+/*
+ * What is known of a place in code: one frame. NULL, 0: unknown. Strings are those of whoever found
+ * it; of a table's frames, the table's.
+ */
 struct name_frame {
-	const char *function, *file;
+	const char *function; /* full path as people write it, demangled */
+	const char *file;     /* as the compiler had it, made absolute by its folder */
 	uint32_t line, column;
-	bool inlined;
-	const char *scope; /* the function with the types of its generics, where its name lacks them */
+	bool inlined; /* into the frame that follows */
+	/*
+	 * The function in its scopes as the debug information has them, with the types of generic
+	 * arguments: "alloc::raw_vec::RawVec<app::Job, alloc::alloc::Global>::grow_one". Only where
+	 * `function` may lack them: in Rust, whose older mangled names do.
+	 */
+	const char *scope;
+	const char *raw; /* the name that the linker knows; NULL: `function` is, or it has none */
 };
 
 struct name_table_place {
@@ -49,6 +60,7 @@ struct name_table {
 	struct name_table_text *texts; /* each string once, by its bytes */
 	struct name_table_text *read; /* strings that were read, in no order; each once, too */
 	bool unsorted;
+	bool lacks_raw; /* it was read, and without raw names */
 };
 
 /* Least bytes of a place, as bytes. */
@@ -85,5 +97,14 @@ void name_table_encode(struct name_table *table, struct buffer *b);
 
 /* Fills an empty table from so many places as bytes; what is malformed makes the cursor bad. */
 void name_table_decode(struct name_table *table, struct cursor *c, uint64_t nr_places);
+
+/* Frames of all places of a table, which is sorted first. */
+uint64_t name_table_count_frames(struct name_table *table);
+
+/* Adds the bytes of the raw names of that many frames to the buffer. */
+void name_table_encode_raw(struct name_table *table, struct buffer *b);
+
+/* Adds raw names to a table that was just filled by name_table_decode(). */
+void name_table_decode_raw(struct name_table *table, struct cursor *c, uint64_t nr_frames);
 
 #endif

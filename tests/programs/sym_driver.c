@@ -18,6 +18,7 @@
 
 #include "symbolizer/symbolizer.h"
 #include "util/buffer.h"
+#include "util/name_table.h"
 
 #define OUT_BYTES 65536u /* are read, and written, at once */
 
@@ -86,7 +87,7 @@ static char *put_number(char *at, uint32_t number)
 	return (char *)mempcpy(at, first, (size_t)(digits + sizeof(digits) - first));
 }
 
-static void add_place(struct buffer *out, const struct symbolizer_frame *frame)
+static void add_place(struct buffer *out, const struct name_frame *frame)
 {
 	const char *file = frame->file ? frame->file : "??";
 	size_t len = strlen(file);
@@ -97,19 +98,24 @@ static void add_place(struct buffer *out, const struct symbolizer_frame *frame)
 	out->len = (size_t)((uint8_t *)at - out->data);
 }
 
-static void add_frames(struct buffer *out, const struct symbolizer_frame *frames, size_t nr,
-		       enum form form)
+static const char *function_of(const struct name_frame *frame, bool raw)
+{
+	return raw && frame->raw ? frame->raw : frame->function;
+}
+
+static void add_frames(struct buffer *out, const struct name_frame *frames, size_t nr,
+		       enum form form, bool raw)
 {
 	size_t i;
 
 	if (form == NAMES) { /* that of the symbol: the outermost */
-		add_line(out, nr ? frames[nr - 1].function : NULL);
+		add_line(out, nr ? function_of(&frames[nr - 1], raw) : NULL);
 		return;
 	}
 	if (!nr)
 		buffer_add_string(out, "??\n??:0:0\n");
 	for (i = 0; i < nr; i++) {
-		add_line(out, frames[i].function);
+		add_line(out, function_of(&frames[i], raw));
 		add_place(out, &frames[i]);
 		if (form == SCOPES)
 			add_line(out, frames[i].scope);
@@ -147,11 +153,11 @@ static void flush(struct buffer *out)
 }
 
 static int show_names(const struct symbolizer_options *options, struct symbolizer_module *module,
-		      enum form form)
+		      enum form form, bool raw)
 {
 	struct symbolizer *symbolizer = symbolizer_new(options);
 	uint32_t id = symbolizer_add(symbolizer, module);
-	const struct symbolizer_frame *frames;
+	const struct name_frame *frames;
 	struct buffer in = { NULL, 0, 0 }, out = { NULL, 0, 0 };
 	const char *problem;
 	char *at = read_addresses(&in);
@@ -160,7 +166,7 @@ static int show_names(const struct symbolizer_options *options, struct symbolize
 	while (*at) {
 		size_t n = symbolizer_lookup(symbolizer, id, parse_address(&at), &frames);
 
-		add_frames(&out, frames, n, form);
+		add_frames(&out, frames, n, form, raw);
 		if (out.len > OUT_BYTES)
 			flush(&out);
 	}
@@ -181,6 +187,7 @@ int main(int argc, char **argv)
 	const char **dirs = calloc((size_t)argc, sizeof(*dirs));
 	enum form form = NAMES;
 	uint8_t build_id[64];
+	bool raw_names = false;
 	int i, status;
 
 	options.debug_dirs = dirs;
@@ -190,7 +197,7 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[i], "--demangle"))
 			return show_demangled();
 		if (!strcmp(argv[i], "--raw"))
-			options.raw_names = true;
+			raw_names = true;
 		else if (!strcmp(argv[i], "--frames"))
 			form = FRAMES;
 		else if (!strcmp(argv[i], "--scopes"))
@@ -204,7 +211,7 @@ int main(int argc, char **argv)
 		return 2;
 	module.path = argv[i];
 	module.build_id = build_id;
-	status = show_names(&options, &module, form);
+	status = show_names(&options, &module, form, raw_names);
 	free(dirs);
 	return status;
 }

@@ -209,7 +209,7 @@ static void expect_class(const char *const *functions, const char *name, const c
 					    .runtime = strncmp(functions[nr], "app::", 5) != 0};
 		list[nr] = &frames[nr];
 	}
-	class_of_stack(list, nr, NULL, &c);
+	class_of_stack(list, nr, &c);
 	if (name)
 		assert_string_equal(c.name, name);
 	else
@@ -442,14 +442,14 @@ static void test_site(void **state)
 			  .offset = 0x10};
 
 	(void)state;
-	expect(class_of_site(NULL, NULL), "non-object");
-	expect(class_of_site(&f, NULL), "malloc in app::Cache<std::allocator<int>>::put");
-	expect(class_of_mapping(&f, NULL), "mapping in app::Cache<std::allocator<int>>::put");
-	f.function = NULL;
-	expect(class_of_site(&f, NULL), "malloc in app+0x10");
+	expect(class_of_site(NULL), "non-object");
+	expect(class_of_site(&f), "malloc in app::Cache<std::allocator<int>>::put");
+	expect(class_of_mapping(&f), "mapping in app::Cache<std::allocator<int>>::put");
+	f.function = f.shown = NULL;
+	expect(class_of_site(&f), "malloc in app+0x10");
 	f.module = NULL;
-	f.function = "JS:*render /app.js:10:3";
-	expect(class_of_site(&f, NULL), "malloc in JS:*render /app.js:10:3");
+	f.function = f.shown = "JS:*render /app.js:10:3";
+	expect(class_of_site(&f), "malloc in JS:*render /app.js:10:3");
 	expect(class_of_vtable("(anonymous namespace)::X"), "(anonymous namespace)::X");
 	expect(class_of_vtable("std::_Sp_counted_ptr_inplace<A, std::allocator<A>, "
 			       "(__gnu_cxx::_Lock_policy)2>"),

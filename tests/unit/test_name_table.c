@@ -18,8 +18,8 @@
 #include "util/name_table.h"
 
 static const struct name_frame inlined[] = {
-	{"push", "vec.rs", 12, 3, true, "alloc::Vec<u8>::push"},
-	{"main", "main.rs", UINT32_MAX, 0, false, NULL},
+	{"push", "vec.rs", 12, 3, true, "alloc::Vec<u8>::push", "_RNv4push"},
+	{"main", "main.rs", UINT32_MAX, 0, false, NULL, NULL},
 };
 
 /* Places out of order; one is added twice, one is known to be unknown. */
@@ -42,12 +42,14 @@ static void check(struct name_table *t)
 	assert_int_equal(name_table_find(t, 7, 0x1000, &f), 2);
 	assert_string_equal(f[0].function, "push");
 	assert_string_equal(f[0].scope, "alloc::Vec<u8>::push");
+	assert_string_equal(f[0].raw, "_RNv4push");
 	assert_string_equal(f[0].file, "vec.rs");
 	assert_int_equal(f[0].line, 12);
 	assert_int_equal(f[0].column, 3);
 	assert_true(f[0].inlined);
 	assert_string_equal(f[1].function, "main");
 	assert_null(f[1].scope);
+	assert_null(f[1].raw);
 	assert_int_equal(f[1].line, UINT32_MAX);
 	assert_false(f[1].inlined);
 	assert_int_equal(name_table_find(t, 7, 0x2000, &f), 1);
@@ -80,21 +82,34 @@ static void test_find(void **state)
 static void test_bytes(void **state)
 {
 	struct name_table t = {0}, back = {0};
-	struct buffer b = {NULL, 0, 0}, again = {NULL, 0, 0};
+	struct buffer b = {NULL, 0, 0}, raw = {NULL, 0, 0}, again = {NULL, 0, 0};
 	struct cursor c;
 
 	(void)state;
 	fill(&t);
+	assert_int_equal(name_table_count_frames(&t), 4);
 	name_table_encode(&t, &b);
+	name_table_encode_raw(&t, &raw);
 	c = cursor_of(b.data, b.len);
 	name_table_decode(&back, &c, 4);
 	cursor_end(&c);
 	assert_false(c.bad);
+	assert_true(back.lacks_raw);
+	c = cursor_of(raw.data, raw.len);
+	name_table_decode_raw(&back, &c, 4);
+	cursor_end(&c);
+	assert_false(c.bad);
+	assert_false(back.lacks_raw);
 	check(&back);
 	name_table_encode(&back, &again);
 	assert_int_equal(again.len, b.len);
 	assert_memory_equal(again.data, b.data, b.len);
+	again.len = 0;
+	name_table_encode_raw(&back, &again);
+	assert_int_equal(again.len, raw.len);
+	assert_memory_equal(again.data, raw.data, raw.len);
 	buffer_clear(&b);
+	buffer_clear(&raw);
 	buffer_clear(&again);
 	name_table_release(&t);
 	name_table_release(&back);
@@ -140,6 +155,32 @@ static void test_damaged(void **state)
 	name_table_release(&t);
 }
 
+/* Raw names of these bytes for the one frame there is. */
+static void expect_bad_raw(const uint8_t *bytes, size_t len, uint64_t nr)
+{
+	struct name_table t = {0};
+	struct cursor c = cursor_of((const uint8_t[]){0, 5, 1, 0, 0, 0, 0, 0, 0}, 9);
+
+	name_table_decode(&t, &c, 1);
+	assert_false(c.bad);
+	c = cursor_of(bytes, len);
+	name_table_decode_raw(&t, &c, nr);
+	cursor_end(&c);
+	assert_true(c.bad);
+	name_table_release(&t);
+}
+
+static void test_raw_damaged(void **state)
+{
+	static const uint8_t unknown[] = {0}, no_such_string[] = {2}, cut[] = {1, 4, 'a', 'b'};
+
+	(void)state;
+	expect_bad_raw(unknown, sizeof(unknown), 0);
+	expect_bad_raw(unknown, sizeof(unknown), 2);
+	expect_bad_raw(no_such_string, sizeof(no_such_string), 1);
+	expect_bad_raw(cut, sizeof(cut), 1);
+}
+
 /* Places of one module, each at 16 times its number; two neighbours may have the same frames. */
 static void fill_map(struct buffer *b, uint32_t nr)
 {
@@ -172,6 +213,7 @@ static void check_map(const struct name_map *map, uint32_t nr)
 		f = name_map_frame(map, first);
 		assert_string_equal(f.function, "push");
 		assert_string_equal(f.scope, "alloc::Vec<u8>::push");
+		assert_string_equal(f.raw, "_RNv4push");
 		assert_string_equal(f.file, "vec.rs");
 		assert_int_equal(f.line, i / 2);
 		assert_int_equal(f.column, 3);
@@ -279,6 +321,7 @@ int main(void)
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_raw_damaged),
 		cmocka_unit_test(test_map),
 		cmocka_unit_test(test_map_spread),
 		cmocka_unit_test(test_map_damaged),

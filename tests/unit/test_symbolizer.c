@@ -23,6 +23,7 @@
 #include "symbolizer/symbolizer.h"
 #include "symbolizer/symtab.h"
 #include "tests/unit/folder.h"
+#include "util/name_table.h"
 
 /*
  * full.so has all symbols, m.so is the same stripped, m.so.debug what was stripped; other.so is
@@ -82,7 +83,7 @@ static void ask(const struct query *q, const char *function, const char *expecte
 	struct symbolizer_options options = { .debug_dirs = dirs, .nr_debug_dirs = !!q->debug_dir };
 	struct symbolizer *symbolizer = symbolizer_new(&options);
 	struct symbolizer_module module = { .dev = q->dev, .inode = q->inode, .pid = q->pid };
-	const struct symbolizer_frame *frames = NULL;
+	const struct name_frame *frames = NULL;
 	const char *from = in_folder(q->address_of ? q->address_of : "full.so");
 	uint64_t address = address_in(from, function);
 	struct elf_file elf;
@@ -103,7 +104,7 @@ static void ask(const struct query *q, const char *function, const char *expecte
 	n = symbolizer_lookup(symbolizer, id, address, &frames);
 	assert_string_equal(n ? frames[0].function : "??", expected);
 	if (n) {
-		const struct symbolizer_frame *again = NULL;
+		const struct name_frame *again = NULL;
 
 		/* A file that knows its local functions here has DWARF too. */
 		if (!strcmp(function, "hidden")) {
@@ -248,7 +249,7 @@ static void test_vdso(void **state)
 {
 	struct symbolizer *symbolizer = symbolizer_new(NULL);
 	struct symbolizer_module module = { .path = "linux-vdso.so.1" };
-	const struct symbolizer_frame *frames;
+	const struct name_frame *frames;
 	uint32_t id = symbolizer_add(symbolizer, &module);
 
 	(void)state;
@@ -388,10 +389,9 @@ static void test_demangle_bombs(void **state)
 
 static void test_raw_names(void **state)
 {
-	struct symbolizer_options options = { .raw_names = true };
-	struct symbolizer *symbolizer = symbolizer_new(&options);
+	struct symbolizer *symbolizer = symbolizer_new(NULL);
 	struct symbolizer_module module = { .path = in_folder("raw.so") };
-	const struct symbolizer_frame *frames;
+	const struct name_frame *frames;
 	uint32_t id;
 
 	(void)state;
@@ -400,7 +400,8 @@ static void test_raw_names(void **state)
 	id = symbolizer_add(symbolizer, &module);
 	assert_int_equal(symbolizer_lookup(symbolizer, id, address_in(module.path, "_Z5twicei"),
 					   &frames), 1);
-	assert_string_equal(frames[0].function, "_Z5twicei");
+	assert_string_equal(frames[0].function, "twice(int)");
+	assert_string_equal(frames[0].raw, "_Z5twicei");
 	symbolizer_free(symbolizer);
 }
 
