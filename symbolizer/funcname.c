@@ -53,8 +53,15 @@ static struct function_names_of make_names(struct debuginfo *info, const struct 
 		scoped = debuginfo_scope_name(info, &names);
 	else if (!made.linked && names.name)
 		scoped = xstrdup(names.name);
-	if (scoped && frame->cplusplus)
+	if (scoped && frame->cplusplus) {
+		char *untidy = xstrdup(scoped);
+
 		name_tidy(scoped);
+		if (!made.linked && strcmp(scoped, untidy))
+			made.raw = strings_take(strings, untidy);
+		else
+			free(untidy);
+	}
 	made.scoped = strings_take(strings, scoped);
 	return made;
 }

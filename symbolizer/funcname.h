@@ -18,7 +18,7 @@ struct function_names {
 /* Strings are kept by a struct strings. */
 struct function_names_of {
 	const char *linked;     /* from the name that the linker knows; NULL: DWARF has none */
-	const char *raw;        /* that name, where linked is another; else NULL */
+	const char *raw;        /* that name, else the compiler's, where ours is another; or NULL */
 	const char *scoped;     /* the name in its scopes; NULL: not made, or there is none */
 };
 

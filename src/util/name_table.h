@@ -39,7 +39,7 @@ struct name_frame {
 	 * `function` may lack them: in Rust, whose older mangled names do.
 	 */
 	const char *scope;
-	const char *raw; /* the name that the linker knows; NULL: `function` is, or it has none */
+	const char *raw; /* as the linker, else the compiler, has it; NULL: that is `function` */
 };
 
 struct name_table_place {

@@ -28,8 +28,11 @@
 	files = os.listdir(folder)
 	if len(files) != 1 or not files[0].startswith(build_id): print(files)
 	if os.stat(folder).st_mode & 0o777 != 0o700: print("mode of the folder")
-	# raw names are kept apart
-	if run("--raw")[0] == cold or len(os.listdir(folder)) != 2: print("raw names")
+	# raw names are kept with them
+	raw = run("--raw")[0]
+	if raw == cold or os.listdir(folder) != files: print("raw names")
+	os.unlink(folder + "/" + files[0])
+	if run("--raw")[0] != raw or run()[0] != cold: print("other raw names from the cache")
 	# a damaged file is as none
 	data = bytearray(open(folder + "/" + files[0], "rb").read())
 	data[len(data) // 2] ^= 4
