@@ -115,7 +115,10 @@ static bool judge_own(const struct symbolizer_module *module, const struct elf_f
 		why = xasprintf("'%s' has %s%s, not the build id %s that was loaded", path,
 				elf->build_id_len ? "the build id " : "no build id", have, want);
 	} else if (!module->inode) {
-		return true;
+		if (!module->changed)
+			return true;
+		why = xasprintf("'%s' has no known build id and was changed after it was loaded",
+				path);
 	} else {
 		if (elf->inode == module->inode && (!module->dev || elf->dev == module->dev))
 			return true;
@@ -190,7 +193,8 @@ static bool try_identity(const struct symbolizer_module *module, const char *pat
 	if (elf_open(ret, path, NULL) < 0)
 		return false;
 	if (module->build_id_len ? has_build_id(ret, module->build_id, module->build_id_len) :
-				   ret->inode == module->inode && ret->dev == module->dev)
+				   ret->inode == module->inode &&
+				   (!module->dev || ret->dev == module->dev))
 		return true;
 	elf_release(ret);
 	return false;
@@ -240,14 +244,11 @@ static bool try_process(const struct symbolizer_module *module, struct elf_file 
 bool symbolizer_file_lost(const struct symbolizer_module *module)
 {
 	struct elf_file file;
-	char path[PATH_MAX];
 
-	if ((!module->build_id_len && !module->inode) || !module->path || !*module->path ||
-	    (module->pid ? !path_in_process(module, path, sizeof(path)) :
-			   snprintf(path, sizeof(path), "%s", module->path) >= (int)sizeof(path)))
+	if ((!module->build_id_len && !module->inode) || !module->path || !*module->path)
 		return false;
 	elf_init(&file);
-	if (!try_identity(module, path, &file))
+	if (module->path[0] != '/' || !try_identity(module, module->path, &file))
 		return true;
 	elf_release(&file);
 	return false;

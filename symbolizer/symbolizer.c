@@ -126,7 +126,7 @@ static bool same_module(const struct symbolizer_module *a, const struct symboliz
 		return false;
 	if (a->build_id_len)
 		return !memcmp(a->build_id, b->build_id, a->build_id_len);
-	return a->dev == b->dev && a->inode == b->inode;
+	return a->dev == b->dev && a->inode == b->inode && a->changed == b->changed;
 }
 
 uint32_t symbolizer_add(struct symbolizer *symbolizer, const struct symbolizer_module *wanted)

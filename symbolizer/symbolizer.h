@@ -27,7 +27,8 @@ struct symbolizer_module {
 	const char *path;              /* as the program saw it */
 	const uint8_t *build_id;
 	size_t build_id_len;           /* 0: none known */
-	uint64_t dev, inode;           /* of the file when it was loaded; 0: unknown */
+	uint64_t dev, inode;           /* of the file that was loaded; 0: unknown */
+	bool changed;                  /* the file at path, later: without the above it is not used */
 	uint32_t pid;                  /* of the living process it is mapped in, for /proc/PID/root; 0: none */
 	uint64_t mapped;               /* an address there where it is mapped; 0: unknown */
 };
@@ -61,8 +62,9 @@ size_t symbolizer_lookup(struct symbolizer *symbolizer, uint32_t module, uint64_
 const char *symbolizer_class(struct symbolizer *symbolizer, uint32_t module, uint64_t address);
 
 /*
- * Whether a module's path, as its process sees it (else as we do), leads to no file or to another one
- * than was loaded. In a living process the file can still be had.
+ * Whether a module's path leads to no file or to another one than was loaded, for us and later:
+ * it was deleted or replaced, is relative to some folder, or the process has a root of its own. Of a
+ * living process the file can still be had.
  */
 bool symbolizer_file_lost(const struct symbolizer_module *module);
 

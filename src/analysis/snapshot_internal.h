@@ -133,6 +133,14 @@ bool snap_block_checks_add(struct snap_block_checks *c, const struct snap_block 
 /* After the last one: the sums of stacks and snapshot are those of the blocks. */
 bool snap_block_checks_end(const struct snap_block_checks *c, struct snap_problem *ret_problem);
 
+/* ---- snapshot_modules.c ---- */
+
+/*
+ * Gives the modules of a process that still runs the inode of what is mapped there, where they have
+ * no build id; none (0) where its maps may not be read.
+ */
+void snapshot_identify_modules(struct snapshot *s);
+
 /* ---- snapshot_nodes.c: finding nodes by (parent, pc, module) ---- */
 
 struct node_table {

@@ -495,6 +495,8 @@ int snapshot_from_image(struct store_image *image, struct snapshot **ret,
 	res = take_process(&b);
 	if (!res)
 		res = take_modules(&b);
+	if (!res && image->alive)
+		snapshot_identify_modules(b.s);
 	if (!res)
 		res = take_nodes(&b);
 	if (!res)

@@ -142,6 +142,21 @@ static void bake_modules(struct snapshot *s, struct symbolizer *symbolizer, cons
 	lookup_free(lookup);
 }
 
+/*
+ * Libraries without a build id are told from other files at their paths by their inodes, which a
+ * process that has ended has no more.
+ */
+static void identify_modules(struct snapshot *s, const struct held_files *held)
+{
+	for (uint32_t i = 1; i < s->nr_modules; i++) {
+		struct snap_module *m = &s->modules[i];
+
+		for (uint32_t k = 0; k < m->nr_segments && !m->build_id_len && !m->inode; k++)
+			m->inode = m->unloaded_ms ? 0 :
+				held_inode(held, m->segments[k].start, m->segments[k].end);
+	}
+}
+
 void bake_fleeting(struct snapshot *s, const struct held_files *held)
 {
 	struct symbolizer_options options = {.nr_files = 0};
@@ -153,6 +168,8 @@ void bake_fleeting(struct snapshot *s, const struct held_files *held)
 	bake_jit(s);
 	if (s->source != SNAPSHOT_LIVE_STORE && (s->source == SNAPSHOT_FILE || !held))
 		return;
+	if (held)
+		identify_modules(s, held);
 	lost = xcalloc(s->nr_modules + 1, sizeof(*lost));
 	for (uint32_t i = 1; i < s->nr_modules; i++) {
 		lost[i] = lookup_file_lost(s, i);

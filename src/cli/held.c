@@ -9,6 +9,7 @@
 #include "cli/held.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,6 +29,7 @@
 struct held_file {
 	UT_hash_handle hh;
 	bool seen; /* in the present look */
+	uint64_t start, end, inode; /* where its code lies, and what file it is */
 	int fd; /* -1: it could not be opened, which need not be tried again */
 	char path[32]; /* through fd */
 	char key[48]; /* device and inode as in /proc/PID/maps; the path there changes on deletion */
@@ -114,6 +116,8 @@ static void hold(struct held_files *held, pid_t pid, const struct mapped_file *m
 		snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d", f->fd);
 		HASH_ADD_STR(held->all, key, f);
 	}
+	sscanf(m->range, "%" SCNx64 "-%" SCNx64, &f->start, &f->end);
+	f->inode = m->inode;
 	f->seen = true;
 }
 
@@ -181,6 +185,17 @@ size_t held_paths(const struct held_files *held, const char ***ret)
 	}
 	*ret = paths;
 	return nr;
+}
+
+uint64_t held_inode(const struct held_files *held, uint64_t start, uint64_t end)
+{
+	struct held_file *f, *next;
+
+	HASH_ITER(hh, held->all, f, next) {
+		if (f->start < end && start < f->end)
+			return f->inode;
+	}
+	return 0;
 }
 
 void held_release(struct held_files *held)

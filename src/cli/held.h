@@ -29,6 +29,9 @@ uint64_t held_look(struct held_files *held, pid_t pid, uint64_t now_ns);
 /* Paths by which they can be opened; valid until the next look. Caller frees the array. */
 size_t held_paths(const struct held_files *held, const char ***ret);
 
+/* Inode of the file that had code mapped in there at the last look; 0: none. */
+uint64_t held_inode(const struct held_files *held, uint64_t start, uint64_t end);
+
 void held_release(struct held_files *held);
 
 #endif

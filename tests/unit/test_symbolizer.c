@@ -71,6 +71,7 @@ struct query {
 	const char *id_of;      /* file whose build id is wanted; NULL: none known */
 	const char *debug_dir;  /* NULL: none */
 	uint64_t dev, inode;
+	bool changed;
 	uint32_t pid;
 	const char *address_of; /* file that gives the addresses; NULL: full.so */
 };
@@ -82,7 +83,8 @@ static void ask(const struct query *q, const char *function, const char *expecte
 	const char *dirs[] = { q->debug_dir };
 	struct symbolizer_options options = { .debug_dirs = dirs, .nr_debug_dirs = !!q->debug_dir };
 	struct symbolizer *symbolizer = symbolizer_new(&options);
-	struct symbolizer_module module = { .dev = q->dev, .inode = q->inode, .pid = q->pid };
+	struct symbolizer_module module = { .dev = q->dev, .inode = q->inode, .pid = q->pid,
+					    .changed = q->changed };
 	const struct name_frame *frames = NULL;
 	const char *from = in_folder(q->address_of ? q->address_of : "full.so");
 	uint64_t address = address_in(from, function);
@@ -228,8 +230,13 @@ static void test_no_build_id(void **state)
 	q.inode = st.st_ino;
 	q.dev = st.st_dev;
 	ask(&q, "hidden", "hidden", NULL);
+	q.dev = 0;
+	ask(&q, "hidden", "hidden", NULL);
 	q.inode++;
 	ask(&q, "hidden", "??", "another file than the one that was loaded");
+	q.inode = 0;
+	q.changed = true;
+	ask(&q, "hidden", "??", "changed after it was loaded");
 	q.path = "none.so";
 	ask(&q, "hidden", "??", "no readable ELF file");
 	q = (struct query){ .path = "./plain.so", .address_of = "plain.so" };
