@@ -3,7 +3,8 @@
  * memory.c - what earlier runs found of one module; see memory.h.
  *
  * A second run over the same addresses opens the module's files only to see that they are the same,
- * and makes frames of only those chains that it is asked for.
+ * and makes frames of what it is asked for, in one place again and again: to keep them all took
+ * longer than to make them anew.
  */
 #include "symbolizer/memory.h"
 
@@ -63,8 +64,6 @@ void memory_recall(struct memory *memory, const struct cache *cache,
 	if (!memory->source.len)
 		return;
 	cache_load(cache, &memory->key, &memory->known);
-	memory->frames = xmallocarray(memory->known.map.nr_frames + 1, sizeof(*memory->frames));
-	memory->made = xcalloc(memory->known.map.nr_chains + 1, sizeof(*memory->made));
 }
 
 bool memory_find(struct memory *memory, uint64_t address, size_t *ret_nr,
@@ -76,10 +75,10 @@ bool memory_find(struct memory *memory, uint64_t address, size_t *ret_nr,
 	if (chain == NAME_MAP_NONE)
 		return false;
 	*ret_nr = name_map_chain(map, chain, &first);
-	for (size_t i = first; !memory->made[chain] && i < first + *ret_nr; i++)
-		memory->frames[i] = name_map_frame(map, i);
-	memory->made[chain] = true;
-	*ret = &memory->frames[first];
+	memory->frames = xgrow(memory->frames, &memory->nr_alloc, *ret_nr, sizeof(*memory->frames));
+	for (size_t i = 0; i < *ret_nr; i++)
+		memory->frames[i] = name_map_frame(map, first + i);
+	*ret = memory->frames;
 	return true;
 }
 
@@ -101,5 +100,4 @@ void memory_release(struct memory *memory)
 	cached_names_release(&memory->known);
 	name_table_release(&memory->added);
 	free(memory->frames);
-	free(memory->made);
 }

@@ -22,8 +22,8 @@ struct memory {
 	struct buffer source;            /* which files names come from; empty: nothing is kept */
 	struct cache_key key;
 	struct cached_names known;
-	struct name_frame *frames;       /* those of known, where made says so */
-	bool *made;                      /* by chain of known */
+	struct name_frame *frames;       /* of known, found last */
+	size_t nr_alloc;
 	struct name_table added;
 };
 
@@ -36,7 +36,7 @@ void memory_recall(struct memory *memory, const struct cache *cache,
 
 /*
  * Whether an earlier run asked for this address; then *ret_nr is the number of its frames, which
- * are at *ret and live as long as the memory.
+ * are at *ret until the next call; their strings live as long as the memory.
  */
 bool memory_find(struct memory *memory, uint64_t address, size_t *ret_nr,
 		 const struct name_frame **ret);

@@ -49,8 +49,8 @@ uint32_t symbolizer_add(struct symbolizer *symbolizer, const struct symbolizer_m
 /*
  * Frames at an address of the module's file (address in the program less the load bias; the
  * caller has subtracted 1 from return addresses), innermost first; returns how many (0: unknown)
- * and sets *ret_frames, which lives as long as the symbolizer, with its strings. Results are kept,
- * so asking again is cheap.
+ * and sets *ret_frames, valid until the next look-up; the strings live as long as the symbolizer.
+ * Results are kept, so asking again is cheap.
  */
 size_t symbolizer_lookup(struct symbolizer *symbolizer, uint32_t module, uint64_t address,
 			 const struct name_frame **ret_frames);

@@ -115,7 +115,6 @@ static void ask(const struct query *q, const char *function, const char *expecte
 			assert_int_equal(frames[0].line, 1);
 		}
 		assert_int_equal(symbolizer_lookup(symbolizer, id, address, &again), n);
-		assert_ptr_equal(frames, again);
 		assert_int_equal(symbolizer_lookup(symbolizer, id, address + 1, &again), n);
 		assert_ptr_equal(frames[0].function, again[0].function);
 	}
