@@ -369,11 +369,11 @@ static void write_lines(struct timeline_section *out, const struct timeline_log_
 	free(frames);
 }
 
-/* All of one image, with every `sparse`th line or so. Returns how many lines that leaves. */
+/* All of one image, with every `sparse`th line or so. Returns how many lines it had. */
 static size_t write_run(struct run run, size_t sparse, struct buffer *ret)
 {
 	struct timeline_section out = {.frames = NULL};
-	size_t nr = 0, k = 0, nr_kept = 0;
+	size_t nr = 0, k = 0;
 	uint64_t *at;
 	bool *keep;
 
@@ -391,29 +391,24 @@ static size_t write_run(struct run run, size_t sparse, struct buffer *ret)
 		write_lines(&out, s, keep + k, ret);
 		k += s->nr_lines;
 	}
-	for (k = 0; k < nr; k++)
-		nr_kept += keep[k];
 	timeline_section_clear(&out);
 	free(at);
 	free(keep);
-	return nr_kept;
+	return nr;
 }
 
 void timeline_log_thin(const struct timeline_log *log, uint64_t bytes, struct buffer *ret)
 {
-	size_t left = SIZE_MAX, before;
-
-	for (size_t sparse = 1;; sparse *= 2) {
-		before = left;
-		left = 0;
+	for (size_t sparse = 1, most = 0;; sparse *= 2) {
 		ret->len = 0;
 		for (size_t i = 0; i < log->nr_sections;) {
 			struct run run = run_at(log, i);
+			size_t nr = write_run(run, sparse, ret);
 
-			left += write_run(run, sparse, ret);
+			most = nr > most ? nr : most;
 			i = (size_t)(run.to - log->sections);
 		}
-		if (ret->len <= bytes || left == before)
+		if (ret->len <= bytes || sparse >= most)
 			return;
 	}
 }

@@ -26,6 +26,7 @@
 #include "cli/timeline_log.h"
 #include "tests/unit/fake_heap.h"
 #include "tests/unit/folder.h"
+#include "util/buffer.h"
 #include "util/error.h"
 
 #define NR_SNAPSHOTS 300u
@@ -191,6 +192,38 @@ static void test_tiny_budget(void **state)
 	(void)state;
 	make_timeline(100, truths);
 	assert_true(check_log(truths) >= 2);
+}
+
+/* Moments that come in bunches: to keep every second one leaves as many as every fourth. */
+static void test_bunches(void **state)
+{
+	struct buffer text = {NULL, 0, 0}, thinned = {NULL, 0, 0};
+	struct timeline_log log;
+	struct hs_error err;
+
+	(void)state;
+	buffer_addf(&text, "{\"timeline\":1,\"pid\":1,\"generation\":0,\"image\":\"00\",\"comm\":"
+			   "\"c\",\"start\":\"\"}\n");
+	for (unsigned int i = 0; i < 100; i++)
+		buffer_addf(&text,
+			    "{\"snapshot\":\"%04u.hs\",\"s\":%u.%03u,\"wall\":\"\",\"count\":0,"
+			    "\"bytes\":0,\"born_count\":0,\"born_bytes\":0,\"peak_bytes\":0,"
+			    "\"modules\":[],\"nodes\":[],\"stacks\":[]}\n",
+			    i + 1, i / 10 * 1000 + i / 10 % 9 * 37, i % 10);
+	if (timeline_log_read_data(text.data, text.len, "bunches", &log, &err))
+		fail_msg("%s", err.text);
+	timeline_log_thin(&log, text.len / 20, &thinned);
+	assert_true(thinned.len <= text.len / 20);
+	timeline_log_release(&log);
+	if (timeline_log_read_data(thinned.data, thinned.len, "thinned", &log, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(log.nr_sections, 1);
+	assert_true(log.sections[0].nr_lines > 2);
+	assert_int_equal(log.sections[0].lines[0].moment.at_ms, 0);
+	assert_int_equal(log.sections[0].lines[log.sections[0].nr_lines - 1].moment.at_ms, 9000009);
+	timeline_log_release(&log);
+	buffer_clear(&text);
+	buffer_clear(&thinned);
 }
 
 /* A line cut by a kill does not count; the next writer takes it off. Any other damage is said. */
@@ -439,6 +472,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole),	    cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_tiny_budget), cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_bunches),
 		cmocka_unit_test(test_series),	    cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_files),
 	};
