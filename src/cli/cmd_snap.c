@@ -111,7 +111,7 @@ static int snap(const char *target, const struct snap_options *mine, struct read
 		char name[NUMBERED_NAME_LEN];
 		uint32_t number;
 
-		status = numbered_write(s, dir, mine->label, 1, &number, &err);
+		status = numbered_write(s, dir, mine->label, 0, &number, &err);
 		if (!status)
 			path = xasprintf("%s%s%s", strcmp(dir, ".") ? dir : "",
 					 strcmp(dir, ".") ? "/" : "", numbered_name(number, name));

@@ -4,6 +4,7 @@
  */
 #include "cli/numbered.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,6 +21,32 @@ char *numbered_name(uint32_t number, char ret[static NUMBERED_NAME_LEN])
 {
 	snprintf(ret, NUMBERED_NAME_LEN, "%04" PRIu32 ".hs", number);
 	return ret;
+}
+
+uint32_t numbered_number(const char *name)
+{
+	size_t digits = strspn(name, "0123456789");
+
+	return digits >= 4 && digits <= 9 && !strcmp(name + digits, ".hs")
+		       ? (uint32_t)strtoul(name, NULL, 10)
+		       : 0;
+}
+
+/* The highest number in a folder; 0: there is none, or the folder cannot be read. */
+static uint32_t highest_number(const char *path)
+{
+	DIR *dir = opendir(path);
+	const struct dirent *entry;
+	uint32_t highest = 0;
+
+	while (dir && (entry = readdir(dir)) != NULL) {
+		uint32_t number = numbered_number(entry->d_name);
+
+		highest = number > highest ? number : highest;
+	}
+	if (dir)
+		closedir(dir);
+	return highest;
 }
 
 /* Gives a file its name unless that is taken. 0, or -1 with errno. */
@@ -39,7 +66,7 @@ int numbered_write(const struct snapshot *snapshot, const char *dir, const char 
 {
 	char *aside = xasprintf("%s/.snap.%d.tmp", dir, (int)getpid()), *path = NULL;
 	char name[NUMBERED_NAME_LEN];
-	uint32_t number = from ? from : 1;
+	uint32_t number = from ? from : highest_number(dir) + 1;
 	int status = snapshot_write(snapshot, aside, label, err);
 
 	if (status && err) {

@@ -16,9 +16,14 @@ struct snapshot;
 /* "0001.hs"; returns ret. */
 char *numbered_name(uint32_t number, char ret[static NUMBERED_NAME_LEN]);
 
+/* Number of such a name, else 0. */
+uint32_t numbered_number(const char *name);
+
 /*
  * Writes the snapshot under the first number from `from` on that nobody has, and never over a
- * file that is there. label may be NULL. 0 and the number, or -HS_E_* and nothing left behind.
+ * file that is there. from 0: behind the highest number that is there, as lower ones may be free
+ * because the snapshots of earlier moments were thinned out. label may be NULL. 0 and the number,
+ * or -HS_E_* and nothing left behind.
  */
 int numbered_write(const struct snapshot *snapshot, const char *dir, const char *label,
 		   uint32_t from, uint32_t *ret_number, struct hs_error *err);

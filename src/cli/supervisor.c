@@ -74,31 +74,30 @@ static uint64_t written_ns(const struct stat *st)
 	return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
 }
 
-/* Number of a name like 0001.hs, else 0. */
-static uint32_t snapshot_number(const char *name)
-{
-	size_t digits = strspn(name, "0123456789");
-
-	return digits >= 4 && digits <= 9 && !strcmp(name + digits, ".hs")
-		       ? (uint32_t)strtoul(name, NULL, 10)
-		       : 0;
-}
-
 static int is_numbered(const struct dirent *entry)
 {
-	return snapshot_number(entry->d_name) != 0;
+	return numbered_number(entry->d_name) != 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct kept_snapshot *x = a, *y = b;
+
+	if (x->taken_ns != y->taken_ns)
+		return x->taken_ns < y->taken_ns ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
 }
 
 /* Goes on behind the snapshots of an earlier supervisor. */
 static void find_numbered(struct supervisor *s)
 {
 	struct dirent **names = NULL;
-	int nr = scandir(s->dir, &names, is_numbered, alphasort);
+	int nr = scandir(s->dir, &names, is_numbered, NULL);
 	char path[PATH_MAX];
 	struct stat st;
 
 	for (int i = 0; i < nr; i++) {
-		uint32_t number = snapshot_number(names[i]->d_name);
+		uint32_t number = numbered_number(names[i]->d_name);
 
 		if (join(path, s->dir, names[i]->d_name) && !stat(path, &st)) {
 			keep_add(s, number, (uint64_t)st.st_size, written_ns(&st));
@@ -108,6 +107,8 @@ static void find_numbered(struct supervisor *s)
 		free(names[i]);
 	}
 	free(names);
+	if (s->nr_kept)
+		qsort(s->kept, s->nr_kept, sizeof(*s->kept), by_time);
 }
 
 /* Which of the kept snapshots goes next; there are 3 at least. */

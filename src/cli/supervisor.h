@@ -51,7 +51,7 @@ struct supervisor {
 	uint64_t next_every_ns, next_children_ns; /* monotonic; UINT64_MAX: never */
 	uint64_t bytes_before; /* live at the latest snapshot */
 	uint32_t next_number;
-	struct kept_snapshot *kept; /* by number */
+	struct kept_snapshot *kept; /* by time */
 	size_t nr_kept, alloc_kept;
 	uint32_t nr_written; /* snapshots, the exit's too */
 	uint64_t nr_untraced; /* children that nobody followed */
