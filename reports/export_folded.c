@@ -8,6 +8,7 @@
 
 #include "analysis/names.h"
 #include "reports/export.h"
+#include "reports/report.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 
@@ -24,12 +25,13 @@ bool export_leaves_out(const struct export_profile *p, const struct frame *f)
 /* What would end the frame or the line, for whoever reads it, becomes another character. */
 static void add_frame(struct buffer *b, const char *name)
 {
+	char *text = report_utf8(name);
+
 	if (b->len)
 		buffer_add_byte(b, ';');
-	for (; *name; name++)
-		buffer_add_byte(b, *name == ';'		  ? ':'
-				   : (uint8_t)*name < ' ' ? ' '
-							  : (uint8_t)*name);
+	for (const char *c = text; *c; c++)
+		buffer_add_byte(b, *c == ';' ? ':' : (uint8_t)*c < ' ' ? ' ' : (uint8_t)*c);
+	free(text);
 }
 
 static char *folded_stack(const struct export_profile *p, struct names *names, uint32_t stack)

@@ -16,6 +16,7 @@
 #include "analysis/snapshot.h"
 #include "reports/export.h"
 #include "reports/profile.pb-c.h"
+#include "reports/report.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/error.h"
@@ -88,13 +89,14 @@ typedef Heapstory__Pprof__Function pb_function;
 
 /* ---- strings, functions, mappings -------------------------------------------------------- */
 
+/* Names may be any bytes; a string of a protocol buffer is UTF-8, and readers insist on it. */
 static int64_t string_nr(struct pprof *w, const char *s)
 {
 	bool fresh;
 	uint64_t nr = table_find(&w->strings, s, strlen(s), &fresh);
 
 	if (fresh)
-		table_add(&w->strings, xstrdup(s));
+		table_add(&w->strings, report_utf8(s));
 	return (int64_t)nr;
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "util/alloc.h"
+#include "util/buffer.h"
 #include "util/escape.h"
 
 /* What takes the place of a string with control characters; NULL: it may stay. */
@@ -106,6 +106,8 @@ static size_t sequence_len(const char *s)
 	json_t *try;
 	size_t len;
 
+	if (!(*s & 0x80))
+		return 1;
 	for (len = 1; len <= 4 && s[len - 1]; len++) {
 		try = json_stringn(s, len);
 		if (try) {
@@ -116,30 +118,29 @@ static size_t sequence_len(const char *s)
 	return 0;
 }
 
-json_t *report_string(const char *s)
+char *report_utf8(const char *s)
 {
-	json_t *string;
-	char *clean, *to;
+	struct buffer b = {NULL, 0, 0};
 
-	if (!s)
-		return json_null();
-	string = json_string(s);
-	if (string)
-		return string;
-	to = clean = xmalloc(3 * strlen(s) + 1);
 	while (*s) {
 		size_t len = sequence_len(s);
 
-		if (len) {
-			memcpy(to, s, len);
-			to += len;
-			s += len;
-		} else {
-			to = stpcpy(to, "\xef\xbf\xbd");
-			s++;
-		}
+		if (!len)
+			buffer_add_string(&b, "\xef\xbf\xbd");
+		for (s += !len; len; len--)
+			buffer_add_byte(&b, (uint8_t)*s++);
 	}
-	*to = 0;
+	return buffer_detach(&b);
+}
+
+json_t *report_string(const char *s)
+{
+	json_t *string = s ? json_string(s) : json_null();
+	char *clean;
+
+	if (string)
+		return string;
+	clean = report_utf8(s);
 	string = json_string(clean);
 	free(clean);
 	return string;

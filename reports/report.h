@@ -100,7 +100,9 @@ extern const struct report_ops report_text, report_json;
 
 /* ---- values ------------------------------------------------------------------------------ */
 
-/* A string that may hold bytes that are no UTF-8 (they become U+FFFD); NULL: null. */
+/* A copy in which bytes that are no UTF-8 have become U+FFFD. Caller frees. */
+char *report_utf8(const char *text);
+/* A string that may hold such bytes; NULL: null. */
 json_t *report_string(const char *s);
 /* "0x7f..." */
 json_t *report_address(uint64_t address);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -37,9 +38,9 @@ static size_t odd_lookup(void *context, const struct snapshot *s, uint32_t modul
 			 const struct name_frame **ret)
 {
 	static struct name_frame frames[2] = {
-		{.function = "a;b\n", .file = "a.h", .line = 7, .column = 3, .inlined = true}};
+		{.function = "a;b\n\xff", .file = "a.h", .line = 7, .column = 3, .inlined = true}};
 
-	if (address % 0x30 != 1)
+	if (address / 0x10 % 3)
 		return fake_heap_lookup(context, s, module, address, ret);
 	frames[1] = (struct name_frame){.function = "outer; one"};
 	*ret = frames;
@@ -82,8 +83,19 @@ static void release(struct made *m)
 	fake_heap_release(&m->heap);
 }
 
+/* A name has a byte that is none. */
+static void assert_utf8(const char *text)
+{
+	json_t *string = json_string(text);
+
+	assert_non_null(string);
+	json_decref(string);
+}
+
 static void test_folded(void **state)
 {
+	unsigned int nr_odd = 0;
+
 	(void)state;
 	for (uint64_t seed = 0; seed < 100; seed++) {
 		struct buffer b = {0};
@@ -105,6 +117,8 @@ static void test_folded(void **state)
 			assert_true(!before || strcmp(before, line) < 0);
 			assert_null(strstr(line, ";;"));
 			assert_null(strstr(line, "a;b"));
+			nr_odd += strstr(line, "outer: one;a:b") != NULL;
+			assert_utf8(line);
 			if (!m.profile.all_frames)
 				assert_null(strstr(line, "malloc"));
 			before = line;
@@ -113,6 +127,7 @@ static void test_folded(void **state)
 		free(text);
 		release(&m);
 	}
+	assert_true(nr_odd > 100);
 }
 
 static Heapstory__Pprof__Profile *unpack(const struct buffer *b)
@@ -163,6 +178,8 @@ static void test_pprof(void **state)
 		assert_int_equal(export_pprof(&m.profile, &b, NULL), 0);
 		p = unpack(&b);
 		assert_string_equal(p->string_table[0], "");
+		for (size_t i = 0; i < p->n_string_table; i++)
+			assert_utf8(p->string_table[i]);
 		assert_string_equal(p->string_table[p->comment[1]], "two");
 		assert_string_equal(p->string_table[p->sample_type[1]->type], "inuse_space");
 		assert_int_equal(p->n_sample, m.profile.nr_samples);
