@@ -23,7 +23,8 @@
  *
  * Cost. Most stacks never make an heir: they rest nearly always. One that is not known is looked at
  * now and then only, unless its block is large. Contents are compared by system calls; so what was
- * equal twice for a pair of stacks is trusted and compared again after 16 times, then 32 and so on.
+ * equal twice for a pair of stacks is trusted where the sizes have about the same ratio, and compared
+ * again after 16 times, then 32 and so on.
  */
 #include "tracer/copygrow.h"
 
@@ -38,6 +39,7 @@
 #define REST 32u         /* births that are then passed over, at first */
 #define MAX_FAILS 10u
 #define TRUSTED 2u       /* times equal, after which the contents are looked at rarely */
+#define MAX_RATIO 1000u  /* of sizes: others are not trusted */
 #define SKIP 16u
 #define MAX_SKIP 4096u
 #define SURE_STEPS 3u    /* of about one ratio */
@@ -272,19 +274,30 @@ static uint16_t chain(const struct thread *t, const struct hs_record *old,
 	return steps + 1 < SURE_STEPS ? (uint16_t)(steps + 1) : 0;
 }
 
+/* Of two sizes, in 64ths; 0: so large that no other is about the same. */
+static uint32_t ratio_of(uint64_t old_size, uint64_t size)
+{
+	return old_size && size / old_size < MAX_RATIO ? (uint32_t)(64 * size / old_size) : 0;
+}
+
+static bool about(uint32_t ratio, uint32_t other)
+{
+	return ratio && 8 * ratio >= 7 * other && 7 * ratio <= 8 * other;
+}
+
 /* Whether the contents show that the block of `old` went on in the one that was `born`. */
 static bool copied(struct copygrow *c, struct copy_site *site, const struct hs_record *born,
 		   const struct hs_record *old, bool fits)
 {
 	uint64_t old_size = old->size & HS_SIZE_MAX, size = born->size & HS_SIZE_MAX;
 	bool same_stack = born->stack == old->stack;
-	uint32_t alike;
+	uint32_t alike, ratio = ratio_of(old_size, size);
 
 	if (site->skip) {
 		site->skip--;
 		if (site->equal < TRUSTED)
 			return false;
-		if (site->old_stack == old->stack)
+		if (site->old_stack == old->stack && about(ratio, site->ratio))
 			return true;
 	}
 	/* A little more room is usual for a copy of a short text, and so is twice for a temporary. */
@@ -308,6 +321,7 @@ static bool copied(struct copygrow *c, struct copy_site *site, const struct hs_r
 		site->skip = site->equal < 10 ? (uint16_t)(SKIP << (site->equal - TRUSTED)) :
 						MAX_SKIP;
 	site->old_stack = old->stack;
+	site->ratio = (uint16_t)ratio;
 	return true;
 }
 

@@ -35,6 +35,7 @@ struct copy_site {
 	uint8_t fails;      /* how often that was found: each time, the rest doubles */
 	uint8_t unmatched;  /* blocks in a row that were heir to none */
 	uint16_t skip;      /* so many times the contents need not be looked at */
+	uint16_t ratio;     /* of the sizes when they were found equal last, in 64ths */
 	uint8_t equal;      /* times in a row that the contents were found equal */
 	uint8_t barren;     /* small heirs since one of them went on growing */
 };
