@@ -13,12 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "symbolizer/debuginfod.h"
 #include "symbolizer/elf.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/error.h"
+#include "util/proc_maps.h"
 
 #define SYSTEM_DEBUG_DIR "/usr/lib/debug"
 
@@ -99,7 +101,45 @@ static bool has_build_id(const struct elf_file *elf, const uint8_t *id, size_t l
 	return elf->build_id_len == len && !memcmp(elf->build_id, id, len);
 }
 
-/* Whether elf is the module's file; where it is not, *ret_why becomes one line (once). */
+static bool is_inode(const struct elf_file *elf, const struct symbolizer_module *module)
+{
+	return elf->inode == module->inode && (!module->dev || elf->dev == module->dev);
+}
+
+/* The number of a file that is gone may be another file's by now, and a file written anew. */
+static bool is_unchanged(const struct elf_file *elf, const struct symbolizer_module *module)
+{
+	return !module->loaded_ns || elf->changed_ns <= module->loaded_ns;
+}
+
+/* Whether no link on the module's path was made after it was loaded: it may lead elsewhere since. */
+static bool leads_there(const struct elf_file *elf, const struct symbolizer_module *module)
+{
+	size_t at = strlen(elf->path) - strlen(module->path);
+	char path[PATH_MAX];
+	struct stat st;
+
+	while (module->loaded_ns && elf->path[at]) {
+		at += strspn(elf->path + at, "/");
+		at += strcspn(elf->path + at, "/");
+		if (snprintf(path, sizeof(path), "%.*s", (int)at, elf->path) >= (int)sizeof(path) ||
+		    lstat(path, &st) ||
+		    (S_ISLNK(st.st_mode) && elf_time_ns(&st.st_ctim) > module->loaded_ns))
+			return false;
+	}
+	return true;
+}
+
+/* Says of the first file that does not fit why not, unless ret_why is NULL; takes why. */
+static void not_this(char **ret_why, char *why)
+{
+	if (!ret_why || *ret_why)
+		free(why);
+	else
+		*ret_why = why;
+}
+
+/* Whether elf is the module's file; why not, as not_this() has it. */
 static bool judge_own(const struct symbolizer_module *module, const struct elf_file *elf,
 		      char **ret_why)
 {
@@ -114,20 +154,15 @@ static bool judge_own(const struct symbolizer_module *module, const struct elf_f
 		build_id_text(elf->build_id, elf->build_id_len, have, sizeof(have));
 		why = xasprintf("'%s' has %s%s, not the build id %s that was loaded", path,
 				elf->build_id_len ? "the build id " : "no build id", have, want);
-	} else if (!module->inode) {
-		if (!module->changed)
-			return true;
+	} else if (module->inode && !is_inode(elf, module)) {
+		why = xasprintf("'%s' is another file than the one that was loaded", path);
+	} else if (!is_unchanged(elf, module) || (!module->inode && !leads_there(elf, module))) {
 		why = xasprintf("'%s' has no known build id and was changed after it was loaded",
 				path);
 	} else {
-		if (elf->inode == module->inode && (!module->dev || elf->dev == module->dev))
-			return true;
-		why = xasprintf("'%s' is another file than the one that was loaded", path);
+		return true;
 	}
-	if (*ret_why)
-		free(why);
-	else
-		*ret_why = why;
+	not_this(ret_why, why);
 	return false;
 }
 
@@ -142,8 +177,24 @@ static bool try_own(const struct symbolizer_module *module, const char *path,
 	return false;
 }
 
+/* Whether a file found by its name has the build id; why not, as not_this() has it. */
+static bool judge_build_id(const struct elf_file *elf, const uint8_t *id, size_t len,
+			   char **ret_why)
+{
+	char have[2 * ELF_BUILD_ID_MAX + 1], want[2 * ELF_BUILD_ID_MAX + 1];
+
+	if (has_build_id(elf, id, len))
+		return true;
+	build_id_text(id, len, want, sizeof(want));
+	build_id_text(elf->build_id, elf->build_id_len, have, sizeof(have));
+	not_this(ret_why, xasprintf("'%s' has %s%s, not %s", elf->path,
+				    elf->build_id_len ? "the build id " : "no build id", have,
+				    want));
+	return false;
+}
+
 static bool try_build_id(const struct symbolizer_module *module, const char *dir,
-			 const char *suffix, struct elf_file *ret)
+			 const char *suffix, struct elf_file *ret, char **ret_why)
 {
 	char text[2 * ELF_BUILD_ID_MAX + 1], path[PATH_MAX];
 
@@ -153,7 +204,7 @@ static bool try_build_id(const struct symbolizer_module *module, const char *dir
 	if (snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s%s", dir, text, text + 2,
 		     suffix) >= (int)sizeof(path) || elf_open(ret, path, NULL) < 0)
 		return false;
-	if (has_build_id(ret, module->build_id, module->build_id_len))
+	if (judge_build_id(ret, module->build_id, module->build_id_len, ret_why))
 		return true;
 	elf_release(ret);
 	return false;
@@ -193,8 +244,7 @@ static bool try_identity(const struct symbolizer_module *module, const char *pat
 	if (elf_open(ret, path, NULL) < 0)
 		return false;
 	if (module->build_id_len ? has_build_id(ret, module->build_id, module->build_id_len) :
-				   ret->inode == module->inode &&
-				   (!module->dev || ret->dev == module->dev))
+				   is_inode(ret, module) && is_unchanged(ret, module))
 		return true;
 	elf_release(ret);
 	return false;
@@ -203,24 +253,18 @@ static bool try_identity(const struct symbolizer_module *module, const char *pat
 /* The kernel's link to the file that is mapped at the module's place. */
 static bool map_file_path(const struct symbolizer_module *module, char *ret, size_t size)
 {
-	uint64_t start, end;
-	char *line = NULL;
+	struct proc_maps maps;
+	struct proc_map map;
 	bool found = false;
-	size_t alloc = 0;
-	char maps[64];
-	FILE *file;
 
-	snprintf(maps, sizeof(maps), "/proc/%u/maps", module->pid);
-	file = module->mapped ? fopen(maps, "re") : NULL;
-	while (file && !found && getline(&line, &alloc, file) > 0)
-		found = sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) == 2 &&
-			module->mapped >= start && module->mapped < end;
+	if (!module->mapped || !proc_maps_open(&maps, (pid_t)module->pid))
+		return false;
+	while (!found && proc_maps_next(&maps, &map))
+		found = module->mapped >= map.start && module->mapped < map.end;
+	proc_maps_close(&maps);
 	if (found)
-		snprintf(ret, size, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, module->pid, start,
-			 end);
-	if (file)
-		fclose(file);
-	free(line);
+		snprintf(ret, size, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, module->pid,
+			 map.start, map.end);
 	return found;
 }
 
@@ -264,14 +308,14 @@ bool module_file_open(const struct debug_dirs *dirs, const struct symbolizer_mod
 
 	if (try_process(module, ret, &why))
 		goto found;
-	/* A relative path was the program's; here only a build id can tell whether it fits. */
-	if ((path[0] == '/' || module->build_id_len) && try_own(module, path, ret, &why))
+	/* A relative path was the program's; here only an identity can tell whether it fits. */
+	if ((path[0] == '/' || module->build_id_len || module->inode) && try_own(module, path, ret, &why))
 		goto found;
 	for (i = 0; i < dirs->nr_files && (module->build_id_len || module->inode); i++)
 		if (try_identity(module, dirs->files[i], ret))
 			goto found;
 	for (i = 0; i < dirs->nr; i++)
-		if (try_build_id(module, dirs->dirs[i], "", ret))
+		if (try_build_id(module, dirs->dirs[i], "", ret, &why))
 			goto found;
 	if (try_server(dirs, module, true, ret))
 		goto found;
@@ -288,6 +332,16 @@ found:
 	*ret_problem = module->build_id_len || module->inode ? NULL :
 		xasprintf("'%s' has no known build id; the file of that name is taken for it", path);
 	return true;
+}
+
+/* Hands on why nothing was found, if that is so and wanted; returns found. */
+static bool give_why(bool found, char *why, char **ret_why)
+{
+	if (ret_why)
+		*ret_why = found ? NULL : why;
+	if (found || !ret_why)
+		free(why);
+	return found;
 }
 
 /* The reflected CRC-32 (polynomial 0xedb88320) that .gnu_debuglink holds. */
@@ -342,11 +396,29 @@ static bool read_debuglink(struct elf_file *own, struct debuglink *ret)
 	return true;
 }
 
+/* Whether the file that a link names is the one: by build id where both have one, else by checksum. */
+static bool judge_link(const struct symbolizer_module *module, const struct elf_file *own,
+		       const struct debuglink *link, const struct elf_file *elf, char **ret_why)
+{
+	uint32_t crc;
+
+	if (module->build_id_len && elf->build_id_len)
+		return judge_build_id(elf, module->build_id, module->build_id_len, ret_why);
+	if (own->build_id_len && elf->build_id_len)
+		return judge_build_id(elf, own->build_id, own->build_id_len, ret_why);
+	if (!file_crc(elf, &crc))
+		return false;
+	if (crc != link->crc)
+		not_this(ret_why, xasprintf("'%s' has the checksum %08" PRIx32 ", not %08" PRIx32,
+					    elf->path, crc, link->crc));
+	return crc == link->crc;
+}
+
 static bool try_link(const struct symbolizer_module *module, const struct elf_file *own,
-		     const struct debuglink *link, const char *folder, struct elf_file *ret)
+		     const struct debuglink *link, const char *folder, struct elf_file *ret,
+		     char **ret_why)
 {
 	char path[PATH_MAX];
-	uint32_t crc;
 
 	if (snprintf(path, sizeof(path), "%s/%s", folder, link->name) >= (int)sizeof(path) ||
 	    elf_open(ret, path, NULL) < 0)
@@ -355,15 +427,8 @@ static bool try_link(const struct symbolizer_module *module, const struct elf_fi
 		elf_release(ret);
 		return false;
 	}
-	if (module->build_id_len && ret->build_id_len) {
-		if (has_build_id(ret, module->build_id, module->build_id_len))
-			return true;
-	} else if (own->build_id_len && ret->build_id_len) {
-		if (has_build_id(ret, own->build_id, own->build_id_len))
-			return true;
-	} else if (file_crc(ret, &crc) && crc == link->crc) {
+	if (judge_link(module, own, link, ret, ret_why))
 		return true;
-	}
 	elf_release(ret);
 	return false;
 }
@@ -371,21 +436,22 @@ static bool try_link(const struct symbolizer_module *module, const struct elf_fi
 /* In folder (below root), in its .debug, and in the same folder below each debug folder. */
 static bool try_link_around(const struct debug_dirs *dirs, const struct symbolizer_module *module,
 			    const struct elf_file *own, const struct debuglink *link,
-			    const char *root, const char *folder, struct elf_file *ret)
+			    const char *root, const char *folder, struct elf_file *ret,
+			    char **ret_why)
 {
 	struct buffer path = { 0 };
 	bool found;
 	size_t i;
 
 	buffer_addf(&path, "%s%s", root, folder);
-	found = try_link(module, own, link, buffer_string(&path), ret);
+	found = try_link(module, own, link, buffer_string(&path), ret, ret_why);
 	buffer_add_string(&path, "/.debug");
-	found = found || try_link(module, own, link, buffer_string(&path), ret);
+	found = found || try_link(module, own, link, buffer_string(&path), ret, ret_why);
 	for (i = 0; i < dirs->nr && !found; i++) {
 		buffer_clear(&path);
 		buffer_addf(&path, "%s%s", dirs->dirs[i], folder);
-		found = try_link(module, own, link, buffer_string(&path), ret) ||
-			try_link(module, own, link, dirs->dirs[i], ret);
+		found = try_link(module, own, link, buffer_string(&path), ret, ret_why) ||
+			try_link(module, own, link, dirs->dirs[i], ret, ret_why);
 	}
 	buffer_clear(&path);
 	return found;
@@ -401,14 +467,14 @@ static void cut_name(char *path)
 }
 
 static bool find_debug_file(const struct debug_dirs *dirs, const struct symbolizer_module *module,
-			    struct elf_file *own, struct elf_file *ret)
+			    struct elf_file *own, struct elf_file *ret, char **ret_why)
 {
 	char folder[PATH_MAX], real[PATH_MAX], root[64] = "";
 	struct debuglink link;
 	size_t i;
 
 	for (i = 0; i < dirs->nr; i++)
-		if (try_build_id(module, dirs->dirs[i], ".debug", ret))
+		if (try_build_id(module, dirs->dirs[i], ".debug", ret, ret_why))
 			return true;
 	if (!own || !read_debuglink(own, &link) || !module->path || module->path[0] != '/' ||
 	    strlen(module->path) >= sizeof(folder))
@@ -417,22 +483,27 @@ static bool find_debug_file(const struct debug_dirs *dirs, const struct symboliz
 	cut_name(folder);
 	if (module->pid) {
 		snprintf(root, sizeof(root), "/proc/%u/root", module->pid);
-		if (try_link_around(dirs, module, own, &link, root, folder, ret))
+		if (try_link_around(dirs, module, own, &link, root, folder, ret, ret_why))
 			return true;
 	}
-	if (try_link_around(dirs, module, own, &link, "", folder, ret))
+	if (try_link_around(dirs, module, own, &link, "", folder, ret, ret_why))
 		return true;
 	/* A library is often loaded by a link that stands in another folder than the file. */
 	if (!realpath(module->path, real))
 		return false;
 	cut_name(real);
-	return strcmp(real, folder) && try_link_around(dirs, module, own, &link, "", real, ret);
+	return strcmp(real, folder) &&
+	       try_link_around(dirs, module, own, &link, "", real, ret, ret_why);
 }
 
 bool debug_file_open(const struct debug_dirs *dirs, const struct symbolizer_module *module,
-		     struct elf_file *own, struct elf_file *ret)
+		     struct elf_file *own, struct elf_file *ret, char **ret_why)
 {
-	return find_debug_file(dirs, module, own, ret) || try_server(dirs, module, false, ret);
+	char *why = NULL;
+	bool found = find_debug_file(dirs, module, own, ret, &why) ||
+		     try_server(dirs, module, false, ret);
+
+	return give_why(found, why, ret_why);
 }
 
 /* A name of a file, a 0, and the build id of the file. */
@@ -458,29 +529,28 @@ static bool read_altlink(struct elf_file *debug, const char **ret_name,
 }
 
 static bool try_alt(const struct symbolizer_module *wanted, const char *folder, const char *name,
-		    struct elf_file *ret)
+		    struct elf_file *ret, char **ret_why)
 {
 	char path[PATH_MAX];
 
 	if (snprintf(path, sizeof(path), "%s%s", folder, name) >= (int)sizeof(path) ||
 	    elf_open(ret, path, NULL) < 0)
 		return false;
-	if (has_build_id(ret, wanted->build_id, wanted->build_id_len))
+	if (judge_build_id(ret, wanted->build_id, wanted->build_id_len, ret_why))
 		return true;
 	elf_release(ret);
 	return false;
 }
 
-bool alt_file_open(const struct debug_dirs *dirs, struct elf_file *debug, struct elf_file *ret)
+static bool find_alt_file(const struct debug_dirs *dirs, const struct symbolizer_module *wanted,
+			  const char *name, const struct elf_file *debug, struct elf_file *ret,
+			  char **ret_why)
 {
-	struct symbolizer_module wanted;
-	const char *name, *base;
 	char folder[PATH_MAX];
+	const char *base;
 	size_t i;
 
-	if (!read_altlink(debug, &name, &wanted))
-		return false;
-	if (name[0] == '/' && try_alt(&wanted, "", name, ret))
+	if (name[0] == '/' && try_alt(wanted, "", name, ret, ret_why))
 		return true;
 	if (name[0] != '/' && debug->path && strlen(debug->path) < sizeof(folder)) {
 		/* Its own place, not that of a link to it, is what the name starts from. */
@@ -488,16 +558,32 @@ bool alt_file_open(const struct debug_dirs *dirs, struct elf_file *debug, struct
 			strcpy(folder, debug->path);
 		cut_name(folder);
 		strncat(folder, "/", sizeof(folder) - strlen(folder) - 1);
-		if (try_alt(&wanted, folder, name, ret))
+		if (try_alt(wanted, folder, name, ret, ret_why))
 			return true;
 	}
 	base = strrchr(name, '/');
 	base = base ? base + 1 : name;
 	for (i = 0; i < dirs->nr; i++) {
 		snprintf(folder, sizeof(folder), "%s/.dwz/", dirs->dirs[i]);
-		if (try_alt(&wanted, folder, base, ret) ||
-		    try_build_id(&wanted, dirs->dirs[i], ".debug", ret))
+		if (try_alt(wanted, folder, base, ret, ret_why) ||
+		    try_build_id(wanted, dirs->dirs[i], ".debug", ret, ret_why))
 			return true;
 	}
-	return try_server(dirs, &wanted, false, ret);
+	return try_server(dirs, wanted, false, ret);
+}
+
+bool alt_file_open(const struct debug_dirs *dirs, struct elf_file *debug, struct elf_file *ret,
+		   char **ret_why)
+{
+	struct symbolizer_module wanted;
+	char *why = NULL;
+	const char *name;
+	bool found;
+
+	if (!read_altlink(debug, &name, &wanted))
+		return give_why(false, NULL, ret_why);
+	found = find_alt_file(dirs, &wanted, name, debug, ret, &why);
+	if (!found && !why)
+		why = xasprintf("there is no '%s'", name);
+	return give_why(found, why, ret_why);
 }

@@ -2,8 +2,8 @@
 /*
  * debugfile.h - where the file of a module is, and the file with its debug information.
  *
- * A file is taken only if it is known to be the right one: by build id, else by device and inode,
- * else by the checksum in .gnu_debuglink.
+ * A file is taken only if it is known to be the right one: by build id, else by device and inode
+ * and that it has not changed since it was loaded, else by the checksum in .gnu_debuglink.
  */
 #ifndef HEAPSTORY_SYMBOLIZER_DEBUGFILE_H
 #define HEAPSTORY_SYMBOLIZER_DEBUGFILE_H
@@ -40,17 +40,21 @@ bool module_file_open(const struct debug_dirs *dirs, const struct symbolizer_mod
 
 /*
  * Opens the file with the symbols that were stripped from the module: by build id, then by the
- * .gnu_debuglink of its own file (NULL: it was not found). False if there is none.
+ * .gnu_debuglink of its own file (NULL: it was not found). False if there is none; *ret_why is then
+ * one line on the first file that has the right name and is another's, for the caller to free, or
+ * NULL: there is no such file, or one was opened. ret_why may be NULL.
  */
 bool debug_file_open(const struct debug_dirs *dirs, const struct symbolizer_module *module,
-		     struct elf_file *own, struct elf_file *ret);
+		     struct elf_file *own, struct elf_file *ret, char **ret_why);
 
 /*
  * Opens the file that holds what several debug files have in common, which dwz took out of
  * `debug`: .gnu_debugaltlink names it. It must have the build id that stands there. False if there
- * is none.
+ * is none; *ret_why is then one line that says why, or NULL where `debug` names none. ret_why may be
+ * NULL.
  */
-bool alt_file_open(const struct debug_dirs *dirs, struct elf_file *debug, struct elf_file *ret);
+bool alt_file_open(const struct debug_dirs *dirs, struct elf_file *debug, struct elf_file *ret,
+		   char **ret_why);
 
 /* A build id as people write it; returns buf. */
 const char *build_id_text(const uint8_t *id, size_t len, char *buf, size_t size);

@@ -138,7 +138,7 @@ struct debuginfo *debuginfo_open(struct elf_file *elf, const char *path,
 	source_init(info, &info->main, elf, false);
 	source_init(info, &info->alt, NULL, false);
 	time_limit_start(&info->limit);
-	if (alt_file_open(dirs, elf, &info->alt.own))
+	if (alt_file_open(dirs, elf, &info->alt.own, &info->alt_problem))
 		source_read(info, &info->alt, NULL);
 	ok = source_read(info, &info->main, info->alt.file);
 	if (ok) {
@@ -168,8 +168,14 @@ void debuginfo_close(struct debuginfo *info)
 	source_release(info, &info->main);
 	source_release(info, &info->alt);
 	range_map_release(&info->units);
+	free(info->alt_problem);
 	free(info->frames);
 	free(info);
+}
+
+const char *debuginfo_alt_problem(const struct debuginfo *info)
+{
+	return info->alt_problem;
 }
 
 bool debuginfo_timed_out(const struct debuginfo *info)

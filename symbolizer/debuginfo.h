@@ -60,6 +60,12 @@ size_t debuginfo_lookup(struct debuginfo *info, uint64_t address, const struct d
  */
 char *debuginfo_scope_name(struct debuginfo *info, const struct die_names *names);
 
+/*
+ * Why the file that this one shares with others (alt_file_open()) is missing, where it is, so that
+ * some names are: one line, or NULL.
+ */
+const char *debuginfo_alt_problem(const struct debuginfo *info);
+
 /* Whether reading was given up because it took too long: lines and inlined frames are missing. */
 bool debuginfo_timed_out(const struct debuginfo *info);
 

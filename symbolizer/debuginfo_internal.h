@@ -47,6 +47,7 @@ struct debuginfo {
 	struct strings *strings;
 	struct time_limit limit;
 	struct source main, alt;
+	char *alt_problem;              /* why there is no alt, where there should be one; or NULL */
 	struct range_map units;         /* owner: nr_units - 1 - number, so that the first wins */
 	struct split_unit *splits;      /* by unit of main */
 	struct source **split_sources;  /* .dwo files, and the package if there is one */

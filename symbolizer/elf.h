@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct hs_error;
+struct timespec;
 
 #define ELF_BUILD_ID_MAX 64u
 
@@ -36,6 +37,8 @@ struct elf_file {
 	const uint8_t *memory;  /* borrowed; NULL where fd is used */
 	uint64_t size;          /* bytes in the file */
 	uint64_t dev, inode;    /* 0: from memory */
+	uint64_t changed_ns;    /* when it was written, renamed or given other rights; without a name
+				 * (deleted): when it was written */
 	uint16_t type, machine; /* ET_*, EM_* */
 	struct elf_segment *segments;
 	size_t nr_segments;
@@ -45,6 +48,9 @@ struct elf_file {
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	size_t build_id_len;    /* 0: has none */
 };
+
+/* A time of a file in nanoseconds, as changed_ns is. */
+uint64_t elf_time_ns(const struct timespec *time);
 
 /* Makes elf empty, so that elf_release() may be called. */
 void elf_init(struct elf_file *elf);

@@ -25,24 +25,25 @@ static void add_file(struct buffer *source, const struct elf_file *elf, bool fou
 
 /*
  * Which files names come from. Each has the build id that it should have, so their sizes tell what
- * was stripped from them. Empty where there is no file: then there is nothing to be kept.
+ * was stripped from them. Empty where there is no file, or another one's in its place, which is to be
+ * said in each run: then nothing is kept.
  */
 static void describe_files(const struct symbolizer_module *module, const struct debug_dirs *dirs,
 			   struct buffer *ret)
 {
 	struct elf_file own, debug, alt, *dwarf;
 	bool has_own, has_debug = false, has_alt;
-	char *problem = NULL;
+	char *problem = NULL, *misfit = NULL;
 
 	elf_init(&own);
 	elf_init(&debug);
 	elf_init(&alt);
 	has_own = module_file_open(dirs, module, &own, &problem);
 	if (!has_own || !elf_section_of_type(&own, SHT_SYMTAB) || !debuginfo_in(&own))
-		has_debug = debug_file_open(dirs, module, has_own ? &own : NULL, &debug);
+		has_debug = debug_file_open(dirs, module, has_own ? &own : NULL, &debug, &misfit);
 	dwarf = has_own && debuginfo_in(&own) ? &own : &debug;
-	has_alt = (has_own || has_debug) && alt_file_open(dirs, dwarf, &alt);
-	if (has_own || has_debug) {
+	has_alt = (has_own || has_debug) && alt_file_open(dirs, dwarf, &alt, NULL);
+	if ((has_own || has_debug) && !misfit) {
 		add_file(ret, &own, has_own);
 		add_file(ret, &debug, has_debug);
 		add_file(ret, &alt, has_alt);
@@ -51,6 +52,7 @@ static void describe_files(const struct symbolizer_module *module, const struct 
 	elf_release(&debug);
 	elf_release(&alt);
 	free(problem);
+	free(misfit);
 }
 
 void memory_recall(struct memory *memory, const struct cache *cache,

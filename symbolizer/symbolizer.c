@@ -126,7 +126,7 @@ static bool same_module(const struct symbolizer_module *a, const struct symboliz
 		return false;
 	if (a->build_id_len)
 		return !memcmp(a->build_id, b->build_id, a->build_id_len);
-	return a->dev == b->dev && a->inode == b->inode && a->changed == b->changed;
+	return a->dev == b->dev && a->inode == b->inode && a->loaded_ns == b->loaded_ns;
 }
 
 uint32_t symbolizer_add(struct symbolizer *symbolizer, const struct symbolizer_module *wanted)
@@ -175,8 +175,12 @@ static void add_mini(struct module *module)
 		symtab_add_full(&module->symbols, &module->mini);
 }
 
-/* Opens the files; returns the one that has DWARF, or NULL. */
-static struct elf_file *open_files(const struct symbolizer *symbolizer, struct module *module)
+/*
+ * Opens the files; returns the one that has DWARF, or NULL. *ret_why: for free(), what there is to
+ * say of a debug file that was found and is another's, or NULL.
+ */
+static struct elf_file *open_files(const struct symbolizer *symbolizer, struct module *module,
+				   char **ret_why)
 {
 	const struct debug_dirs *dirs = &symbolizer->dirs;
 	bool own, complete = false, dwarf = false;
@@ -190,7 +194,8 @@ static struct elf_file *open_files(const struct symbolizer *symbolizer, struct m
 	}
 	if (complete && dwarf)
 		return &module->own;
-	if (debug_file_open(dirs, &module->wanted, own ? &module->own : NULL, &module->debug)) {
+	if (debug_file_open(dirs, &module->wanted, own ? &module->own : NULL, &module->debug,
+			    ret_why)) {
 		if (!complete)
 			symtab_add_full(&module->symbols, &module->debug);
 		if (!own) {
@@ -212,16 +217,39 @@ static void no_names(struct module *module, char *why)
 	free(why);
 }
 
+static char *no_symbols(const struct module *module, const char *misfit)
+{
+	if (misfit)
+		return xasprintf("'%s' has no symbols, and no debug file that was found fits it: %s",
+				 module->path, misfit);
+	return xasprintf("'%s' has no symbols, and no debug file for it was found", module->path);
+}
+
+/* What is missing beside the names that there are; NULL: nothing that is known of. */
+static char *less_names(const struct module *module, const char *misfit)
+{
+	const char *alt = module->info ? debuginfo_alt_problem(module->info) : NULL;
+
+	if (alt)
+		return xasprintf("some names in '%s' are missing, which its debug file shares with "
+				 "others: %s", module->path, alt);
+	if (misfit && !module->info)
+		return xasprintf("'%s' is known by its own symbols only, since no debug file that "
+				 "was found fits it: %s", module->path, misfit);
+	return NULL;
+}
+
 static void module_open(struct symbolizer *symbolizer, struct module *module)
 {
 	struct elf_file *dwarf;
+	char *misfit = NULL;
 
 	module->opened = true;
 	if (is_vdso(module)) {
 		no_names(module, xasprintf("'%s' is the kernel's and has no file", module->path));
 		return;
 	}
-	dwarf = open_files(symbolizer, module);
+	dwarf = open_files(symbolizer, module, &misfit);
 	if (dwarf)
 		module->info = debuginfo_open(dwarf, module->path, &symbolizer->dirs,
 					      &symbolizer->units, &symbolizer->strings);
@@ -233,9 +261,10 @@ static void module_open(struct symbolizer *symbolizer, struct module *module)
 	module->symbol_names = xcalloc(module->symbols.nr_symbols + 1,
 				       sizeof(*module->symbol_names));
 	if (!module->symbols.nr_symbols && !module->info)
-		no_names(module, module->problem ? module->problem :
-			 xasprintf("'%s' has no symbols, and no debug file for it was found",
-				   module->path));
+		no_names(module, module->problem ? module->problem : no_symbols(module, misfit));
+	else if (!module->problem)
+		module->problem = less_names(module, misfit);
+	free(misfit);
 }
 
 /* What earlier runs found, and this one. */

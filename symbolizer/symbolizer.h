@@ -27,8 +27,8 @@ struct symbolizer_module {
 	const char *path;              /* as the program saw it */
 	const uint8_t *build_id;
 	size_t build_id_len;           /* 0: none known */
-	uint64_t dev, inode;           /* of the file that was loaded; 0: unknown */
-	bool changed;                  /* the file at path, later: without the above it is not used */
+	uint64_t dev, inode;           /* of the file when it was loaded; 0: unknown */
+	uint64_t loaded_ns;            /* when that was, CLOCK_REALTIME; 0: unknown */
 	uint32_t pid;                  /* of the living process it is mapped in, for /proc/PID/root; 0: none */
 	uint64_t mapped;               /* an address there where it is mapped; 0: unknown */
 };

@@ -120,7 +120,7 @@ struct vtables *vtables_open(const struct debug_dirs *dirs, const struct symboli
 	has_own = module_file_open(dirs, module, &own, &problem);
 	free(problem);
 	if (!has_own || !elf_section_of_type(&own, SHT_SYMTAB))
-		has_debug = debug_file_open(dirs, module, has_own ? &own : NULL, &debug);
+		has_debug = debug_file_open(dirs, module, has_own ? &own : NULL, &debug, NULL);
 	v = vtables_new(has_own ? &own : NULL, has_debug ? &debug : NULL);
 	elf_release(&debug);
 	return v;

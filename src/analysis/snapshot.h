@@ -22,6 +22,7 @@
 
 struct hs_error;
 struct name_table;
+struct proc_map;
 struct snapshot_file;
 
 enum snapshot_source {
@@ -194,6 +195,13 @@ struct snapshot {
 uint64_t snapshot_recorded_ms(const struct snapshot *snapshot);
 
 /* Frees everything; NULL is fine. */
+/*
+ * A module whose file nothing tells yet, as it has no build id, and whose code this mapping is (NULL:
+ * any such module); NULL: there is none.
+ */
+struct snap_module *snapshot_unidentified(const struct snapshot *snapshot,
+					  const struct proc_map *map);
+
 void snapshot_free(struct snapshot *snapshot);
 
 /*

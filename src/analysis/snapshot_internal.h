@@ -136,8 +136,8 @@ bool snap_block_checks_end(const struct snap_block_checks *c, struct snap_proble
 /* ---- snapshot_modules.c ---- */
 
 /*
- * Gives the modules of a process that still runs the inode of what is mapped there, where they have
- * no build id; none (0) where its maps may not be read.
+ * Gives the modules of a process that still runs device and inode of what is mapped there, where they
+ * have no build id; none (0) where its maps may not be read.
  */
 void snapshot_identify_modules(struct snapshot *s);
 

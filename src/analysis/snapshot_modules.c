@@ -3,15 +3,12 @@
  * snapshot_modules.c - which files the modules of a running program are, where they have no build id.
  *
  * Offline only. Of a library the tracer knows its path, which may lead to another file by now; what
- * is mapped is told by the kernel. The device is left out: on overlayfs and btrfs the one in
- * /proc/PID/maps is not that of the file.
+ * is mapped is told by the kernel.
  */
-#include "analysis/snapshot_internal.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "analysis/snapshot_internal.h"
+#include "util/proc_maps.h"
 
 /* Whether only its inode can tell this module's file from another one. */
 static bool needs_inode(const struct snap_module *m)
@@ -20,38 +17,43 @@ static bool needs_inode(const struct snap_module *m)
 	       !(m->flags & HS_MODULE_VDSO);
 }
 
-/* Whether code of the module lies in there. */
-static bool has_code_in(const struct snap_module *m, uint64_t start, uint64_t end)
+/* Whether the code there is the module's: something else may have come in its place. */
+static bool is_code_of(const struct snap_module *m, const struct proc_map *map)
 {
-	for (uint32_t i = 0; i < m->nr_segments; i++)
-		if (start < m->segments[i].end && m->segments[i].start < end)
+	for (uint32_t i = 0; map->code && i < m->nr_segments; i++) {
+		const struct hs_segment *code = &m->segments[i];
+
+		if (code->start >= map->start && code->start < map->end &&
+		    code->start - map->start == code->offset - map->offset)
 			return true;
+	}
 	return false;
+}
+
+struct snap_module *snapshot_unidentified(const struct snapshot *s, const struct proc_map *map)
+{
+	for (size_t i = 1; i < s->nr_modules; i++) {
+		if (needs_inode(&s->modules[i]) && (!map || is_code_of(&s->modules[i], map)))
+			return &s->modules[i];
+	}
+	return NULL;
 }
 
 void snapshot_identify_modules(struct snapshot *s)
 {
-	char path[64], *line = NULL;
-	size_t alloc = 0, first = 1;
-	FILE *maps;
+	struct snap_module *module;
+	struct proc_maps maps;
+	struct proc_map map;
 
-	while (first < s->nr_modules && !needs_inode(&s->modules[first]))
-		first++;
-	if (first == s->nr_modules)
+	if (!snapshot_unidentified(s, NULL) || !proc_maps_open(&maps, (pid_t)s->pid))
 		return;
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", s->pid);
-	maps = fopen(path, "re");
-	while (maps && getline(&line, &alloc, maps) > 0) {
-		uint64_t start, end, inode;
-
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %" SCNu64, &start, &end,
-			   &inode) != 3)
+	while (proc_maps_next(&maps, &map)) {
+		module = map.inode ? snapshot_unidentified(s, &map) : NULL;
+		if (!module)
 			continue;
-		for (size_t i = first; i < s->nr_modules; i++)
-			if (needs_inode(&s->modules[i]) && has_code_in(&s->modules[i], start, end))
-				s->modules[i].inode = inode;
+		proc_map_stat_device(&map, (pid_t)s->pid);
+		module->dev = map.dev;
+		module->inode = map.inode;
 	}
-	free(line);
-	if (maps)
-		fclose(maps);
+	proc_maps_close(&maps);
 }

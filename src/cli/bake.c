@@ -15,6 +15,7 @@
 #include "symbolizer/symbolizer.h"
 #include "util/alloc.h"
 #include "util/name_table.h"
+#include "util/proc_maps.h"
 
 static struct name_table *table_of(struct snapshot *s)
 {
@@ -148,13 +149,18 @@ static void bake_modules(struct snapshot *s, struct symbolizer *symbolizer, cons
  */
 static void identify_modules(struct snapshot *s, const struct held_files *held)
 {
-	for (uint32_t i = 1; i < s->nr_modules; i++) {
-		struct snap_module *m = &s->modules[i];
+	struct snap_module *module;
+	struct proc_map *maps;
+	size_t nr = held_maps(held, &maps);
 
-		for (uint32_t k = 0; k < m->nr_segments && !m->build_id_len && !m->inode; k++)
-			m->inode = m->unloaded_ms ? 0 :
-				held_inode(held, m->segments[k].start, m->segments[k].end);
+	for (size_t i = 0; i < nr; i++) {
+		module = snapshot_unidentified(s, &maps[i]);
+		if (!module)
+			continue;
+		module->dev = maps[i].dev;
+		module->inode = maps[i].inode;
 	}
+	free(maps);
 }
 
 void bake_fleeting(struct snapshot *s, const struct held_files *held)

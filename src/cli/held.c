@@ -21,43 +21,24 @@
 #include <uthash.h>
 
 #include "util/alloc.h"
+#include "util/proc_maps.h"
 
 #define FIRST_PAUSE_NS UINT64_C(50000000)
 #define LAST_PAUSE_NS  UINT64_C(30000000000)
 #define DELETED	       " (deleted)"
 
+struct file_id {
+	uint64_t dev, inode; /* as in /proc/PID/maps; the path there changes on deletion */
+};
+
 struct held_file {
 	UT_hash_handle hh;
 	bool seen; /* in the present look */
-	uint64_t start, end, inode; /* where its code lies, and what file it is */
 	int fd; /* -1: it could not be opened, which need not be tried again */
 	char path[32]; /* through fd */
-	char key[48]; /* device and inode as in /proc/PID/maps; the path there changes on deletion */
+	struct file_id id; /* the key */
+	struct proc_map map; /* where it was at the last look; with the device that stat() shows */
 };
-
-/* A line of /proc/PID/maps. */
-struct mapped_file {
-	char range[40]; /* "7f0012-7f0034" */
-	unsigned long long inode;
-	char key[48];
-	const char *path;
-};
-
-/* False if the line is of no file with code in it. line is changed. */
-static bool parse_line(char *line, struct mapped_file *ret)
-{
-	char perms[5], device[24];
-	int at_path = 0;
-
-	line[strcspn(line, "\n")] = 0;
-	if (sscanf(line, "%39s %4s %*s %23s %llu %n", ret->range, perms, device, &ret->inode,
-		   &at_path) != 4 ||
-	    perms[2] != 'x' || !ret->inode || !at_path || line[at_path] != '/')
-		return false;
-	snprintf(ret->key, sizeof(ret->key), "%s %llu", device, ret->inode);
-	ret->path = line + at_path;
-	return true;
-}
 
 /* A device may be mapped as well, and to open one may do something. */
 static int open_read(const char *path)
@@ -73,14 +54,15 @@ static int open_read(const char *path)
  * By the kernel's link to what is mapped, which needs privileges; as the program itself; or by its
  * path as the process sees it, unless that is gone.
  */
-static int open_mapped(pid_t pid, const struct mapped_file *m)
+static int open_mapped(pid_t pid, const struct proc_map *m)
 {
 	size_t len = strlen(m->path), deleted = strlen(DELETED);
 	char path[PATH_MAX];
 	struct stat st;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%s", (int)pid, m->range);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->start,
+		 m->end);
 	fd = open_read(path);
 	if (fd >= 0)
 		return fd;
@@ -104,20 +86,25 @@ static int keep_half(int fd)
 	return -1;
 }
 
-static void hold(struct held_files *held, pid_t pid, const struct mapped_file *m)
+static void hold(struct held_files *held, pid_t pid, const struct proc_map *m)
 {
+	const struct file_id id = {m->dev, m->inode};
 	struct held_file *f;
 
-	HASH_FIND_STR(held->all, m->key, f);
+	HASH_FIND(hh, held->all, &id, sizeof(id), f);
 	if (!f) {
 		f = xcalloc(1, sizeof(*f));
-		memcpy(f->key, m->key, sizeof(f->key));
+		f->id = id;
 		f->fd = keep_half(open_mapped(pid, m));
+		f->map = *m;
+		proc_map_stat_device(&f->map, pid);
+		f->map.path = f->path;
 		snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d", f->fd);
-		HASH_ADD_STR(held->all, key, f);
+		HASH_ADD(hh, held->all, id, sizeof(f->id), f);
 	}
-	sscanf(m->range, "%" SCNx64 "-%" SCNx64, &f->start, &f->end);
-	f->inode = m->inode;
+	f->map.start = m->start;
+	f->map.end = m->end;
+	f->map.offset = m->offset;
 	f->seen = true;
 }
 
@@ -132,23 +119,18 @@ static void drop(struct held_files *held, struct held_file *f)
 /* Whether the process has any code at all: one that has ended has not. */
 static bool look(struct held_files *held, pid_t pid)
 {
-	char path[64], *line = NULL;
-	struct mapped_file m;
+	struct proc_maps maps;
+	struct proc_map m;
 	bool any = false;
-	size_t alloc = 0;
-	FILE *maps;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	maps = fopen(path, "re");
-	while (maps && getline(&line, &alloc, maps) > 0) {
-		if (!parse_line(line, &m))
+	proc_maps_open(&maps, pid);
+	while (proc_maps_next(&maps, &m)) {
+		if (!m.code || !m.inode || m.path[0] != '/')
 			continue;
 		hold(held, pid, &m);
 		any = true;
 	}
-	free(line);
-	if (maps)
-		fclose(maps);
+	proc_maps_close(&maps);
 	return any;
 }
 
@@ -187,15 +169,16 @@ size_t held_paths(const struct held_files *held, const char ***ret)
 	return nr;
 }
 
-uint64_t held_inode(const struct held_files *held, uint64_t start, uint64_t end)
+size_t held_maps(const struct held_files *held, struct proc_map **ret)
 {
+	struct proc_map *maps = xcalloc(HASH_COUNT(held->all) + 1, sizeof(*maps));
 	struct held_file *f, *next;
+	size_t nr = 0;
 
-	HASH_ITER(hh, held->all, f, next) {
-		if (f->start < end && start < f->end)
-			return f->inode;
-	}
-	return 0;
+	HASH_ITER(hh, held->all, f, next)
+		maps[nr++] = f->map;
+	*ret = maps;
+	return nr;
 }
 
 void held_release(struct held_files *held)

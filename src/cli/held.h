@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 struct held_file;
+struct proc_map;
 
 /* All zero holds nothing. */
 struct held_files {
@@ -29,8 +30,11 @@ uint64_t held_look(struct held_files *held, pid_t pid, uint64_t now_ns);
 /* Paths by which they can be opened; valid until the next look. Caller frees the array. */
 size_t held_paths(const struct held_files *held, const char ***ret);
 
-/* Inode of the file that had code mapped in there at the last look; 0: none. */
-uint64_t held_inode(const struct held_files *held, uint64_t start, uint64_t end);
+/*
+ * Where the code of all of them was at the last look, whether a file could be opened or not. Caller
+ * frees the array; paths in it are as above.
+ */
+size_t held_maps(const struct held_files *held, struct proc_map **ret);
 
 void held_release(struct held_files *held);
 

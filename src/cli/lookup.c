@@ -6,14 +6,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "analysis/snapshot.h"
 #include "symbolizer/symbolizer.h"
 #include "util/alloc.h"
 
-#define NO_ID	 UINT32_MAX
-#define CLOCK_NS 20000000u /* by which the clocks of files and of the tracer may differ */
+#define NO_ID UINT32_MAX
 
 struct lookup {
 	struct symbolizer *symbolizer;
@@ -38,23 +36,12 @@ void lookup_free(struct lookup *l)
 	free(l);
 }
 
-/*
- * Whether the file at the module's path is newer than its loading: another one, it may be. A rename
- * counts, as it is how packages are upgraded, and changes no other time of the file.
- */
-static bool changed_since_loaded(const struct snapshot *s, const struct snap_module *m)
-{
-	struct stat st;
-
-	return !stat(m->path, &st) &&
-	       (uint64_t)st.st_ctim.tv_sec * 1000000000 + (uint64_t)st.st_ctim.tv_nsec >
-		       s->start_real_ns + m->loaded_ms * 1000000 + CLOCK_NS;
-}
-
 static struct symbolizer_module module_of(const struct snapshot *s, uint32_t nr)
 {
 	const struct snap_module *m = &s->modules[nr];
 	bool mapped = s->source == SNAPSHOT_LIVE_STORE && !m->unloaded_ms;
+	/* told to the tick, and the clock of file systems is not finer */
+	uint64_t loaded_ms = m->loaded_ms + HS_TICK_MS;
 
 	return (struct symbolizer_module){
 		.path = m->path,
@@ -62,7 +49,7 @@ static struct symbolizer_module module_of(const struct snapshot *s, uint32_t nr)
 		.build_id_len = m->build_id_len,
 		.dev = m->dev,
 		.inode = m->inode,
-		.changed = !m->build_id_len && !m->inode && changed_since_loaded(s, m),
+		.loaded_ns = s->start_real_ns + loaded_ms * 1000000,
 		.pid = s->source == SNAPSHOT_LIVE_STORE ? s->pid : 0,
 		.mapped = mapped ? m->start : 0,
 	};

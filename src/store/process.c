@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
+
+#include "util/proc_maps.h"
 
 /* Reads a small file whole, with a 0 behind it; bytes read, or -1. */
 static ssize_t read_small(const char *path, char *buf, size_t size)
@@ -111,27 +112,18 @@ bool process_halted(pid_t pid)
 
 bool process_maps_file(pid_t pid, int fd)
 {
-	char path[64], *line = NULL;
+	struct proc_maps maps;
+	struct proc_map map;
 	bool found = false;
-	size_t size = 0;
 	struct stat st;
-	FILE *maps;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	if (fstat(fd, &st) || !(maps = fopen(path, "re")))
+	if (fstat(fd, &st) || !proc_maps_open(&maps, pid))
 		return false;
-	while (!found && getline(&line, &size, maps) > 0) {
-		unsigned long long offset, inode;
-		unsigned int major, minor;
-
-		/* overlayfs and btrfs show another device there: then the name has to do */
-		found = sscanf(line, "%*x-%*x %*s %llx %x:%x %llu", &offset, &major, &minor,
-			       &inode) == 4 &&
-			inode == st.st_ino &&
-			(makedev(major, minor) == st.st_dev || strstr(line, "store"));
-	}
-	free(line);
-	fclose(maps);
+	/* overlayfs and btrfs show another device there: then the name has to do */
+	while (!found && proc_maps_next(&maps, &map))
+		found = map.inode == st.st_ino &&
+			(map.dev == st.st_dev || strstr(map.path, "store"));
+	proc_maps_close(&maps);
 	return found;
 }
 

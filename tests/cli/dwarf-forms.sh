@@ -31,6 +31,12 @@ same() {
 	cmp -s plain.out "$1.out" || { fail "$kind: $1 is not as plain"; diff plain.out "$1.out" | head -6; }
 }
 
+# without FILE TEXT: why names are missing
+without() {
+	XDG_CACHE_HOME=$(mktemp -d -p "$WORK") "$driver" --build-id "$(id_of "$1")" "$WORK/$1" <addresses 2>&1 >/dev/null |
+		grep -q "some names in '.*$1' are missing, .*$2" || fail "$kind: $1: nothing said of '$2'"
+}
+
 # whole FILE: a line and an inlined frame somewhere, so that equal is not equally empty
 whole() {
 	if [ "$(grep -c 'inlined.cpp:[1-9]' "$1")" -le 50 ] || [ "$(grep -c 'stl_vector.h:[1-9]' "$1")" -le 20 ]; then
@@ -63,6 +69,11 @@ common() {
 	cp plain dwz2
 	dwz -m common -M "$WORK/common" dwz1 dwz2 || { fail "$kind: dwz"; return; }
 	same dwz1
+	mv common away
+	without dwz1 "there is no"
+	cp dwz2 common
+	without dwz1 "common' has the build id"
+	mv away common
 	# elsewhere: under .dwz of a folder of debug files
 	mkdir -p ids/.dwz
 	mv common ids/.dwz/common
