@@ -132,41 +132,42 @@ void ignore_release(struct ignore *ignore)
 
 /* ---- matching ---------------------------------------------------------------------------- */
 
-static bool function_fits(const char *glob, struct names *names, uint32_t stack)
+static bool module_fits(const char *glob, const struct frame *site)
 {
-	const struct frame *const *frames;
-	enum stack_cut cut;
-	size_t nr = names_stack(names, stack, &frames, &cut);
-	bool fits = false;
-
-	for (size_t i = 0; i < nr && !fits; i++) {
-		char *path;
-
-		if (!frames[i]->function)
-			continue;
-		path = function_short(frames[i]->function);
-		fits = !fnmatch(glob, frames[i]->function, 0) || !fnmatch(glob, path, 0);
-		free(path);
-	}
-	return fits;
-}
-
-static bool module_fits(const char *glob, struct names *names, uint32_t stack)
-{
-	const struct frame *site = names_site(names, stack);
-
 	return site && site->module &&
 	       (!fnmatch(glob, path_basename(site->module), 0) || !fnmatch(glob, site->module, 0));
 }
 
-uint32_t ignore_rule_of(const struct ignore *ignore, struct names *names, uint32_t stack)
+/* The first of `nr` rules that a function falls under; nr: none. */
+static size_t rule_of_function(const struct ignore *ignore, const char *function, size_t nr)
 {
-	for (size_t i = 0; i < ignore->nr_rules; i++) {
+	char *path = function_short(function);
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
 		const struct ignore_rule *rule = &ignore->rules[i];
 
-		if (rule->kind == IGNORE_FUNCTION ? function_fits(rule->glob, names, stack)
-						  : module_fits(rule->glob, names, stack))
-			return (uint32_t)i;
+		if (rule->kind == IGNORE_FUNCTION &&
+		    (!fnmatch(rule->glob, function, 0) || !fnmatch(rule->glob, path, 0)))
+			break;
 	}
-	return IGNORE_NONE;
+	free(path);
+	return i;
+}
+
+uint32_t ignore_rule_of(const struct ignore *ignore, struct names *names, uint32_t stack)
+{
+	const struct frame *site = names_site(names, stack), *const *frames;
+	size_t first = 0, nr;
+	enum stack_cut cut;
+
+	while (first < ignore->nr_rules && (ignore->rules[first].kind != IGNORE_MODULE ||
+					    !module_fits(ignore->rules[first].glob, site)))
+		first++;
+	nr = names_stack(names, stack, &frames, &cut);
+	for (size_t i = 0; i < nr && first; i++) {
+		if (frames[i]->function)
+			first = rule_of_function(ignore, frames[i]->function, first);
+	}
+	return first < ignore->nr_rules ? (uint32_t)first : IGNORE_NONE;
 }
