@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/class_brackets.h"
+#include "analysis/class_pattern.h"
 #include "analysis/class_rules.h"
 #include "analysis/class_text.h"
 #include "analysis/names.h"
@@ -28,6 +30,7 @@ struct finding {
 	bool provisional; /* a frame further out may know better */
 	bool is_kind; /* if none does, only the kind is known */
 	bool of_allocator; /* by allocators only; not provisional: frames without a rule followed */
+	bool private; /* by a function that only the container itself calls, in the frame before */
 	bool contradicted; /* two frames say different things, and nothing tells which is right */
 };
 
@@ -127,15 +130,55 @@ static bool is_of_allocator(const struct class_rule *rule)
 	return *rule->class == '=' && !strchr(rule->class, '|');
 }
 
-/* Whether the rule may follow what was found further in. */
+/* Whether nobody but a container of libstdc++ itself calls the function: "_M_get_node". */
+static bool is_private(const char *function)
+{
+	const char *name = function, *arguments = strchr(function, '<');
+
+	if (strncmp(function, "std::", 5) != 0)
+		return false;
+	for (const char *p = function; *p; p++) {
+		if (bracket(function, p) > 0)
+			p = group_end(function, p);
+		if (!*p)
+			break;
+		if (name_follows(function, p, "::"))
+			name = p;
+	}
+	return name_starts(name, "_M_") || name_starts(name, "_S_") ||
+	       (arguments && name_follows(function, arguments, "_base"));
+}
+
+/* Whether two classes are of one container, of which a tree may be a map or a multimap. */
+static bool same_container(const char *class, const char *other)
+{
+	static const char multi[] = "multi";
+
+	for (;; class++, other++) {
+		if (*class != *other) {
+			class += name_starts(class, multi) ? strlen(multi) : 0;
+			other += name_starts(other, multi) ? strlen(multi) : 0;
+		}
+		if (*class != *other || !*class || *class == '<')
+			return *class == *other;
+	}
+}
+
+/*
+ * Whether the rule may follow what was found further in. inlined: what is inlined into the frame is
+ * known.
+ */
 static bool may_follow(const struct class_rule *rule, const struct class_captures *captures,
-		       const struct finding *f)
+		       const struct finding *f, bool inlined)
 {
 	char *after, *type;
 	bool same;
 
 	if (is_of_allocator(rule))
 		return !f->name || (f->of_allocator && f->provisional);
+	if (f->private && inlined && (!rule->after || !strcmp(rule->after, "~")) &&
+	    same_container(rule->class, f->name))
+		return true;
 	if (!rule->after || !f->name)
 		return !rule->after && (!f->name || f->of_allocator);
 	if (!strcmp(rule->after, "?"))
@@ -186,8 +229,11 @@ static void take(const struct class_rule *rule, const struct class_captures *cap
 	free(doubted);
 }
 
-/* Whether a rule fits the function; f is then what is known with it. */
-static bool ask_function(const char *function, bool generic_names, struct finding *f)
+/*
+ * Whether a rule fits the function; f is then what is known with it. inlined: what is inlined into it
+ * is known.
+ */
+static bool ask_function(const char *function, bool generic_names, bool inlined, struct finding *f)
 {
 	struct class_captures captures;
 
@@ -197,7 +243,7 @@ static bool ask_function(const char *function, bool generic_names, struct findin
 
 		if (!class_match(rule->form, function, &captures) ||
 		    (generic_names && has_parameters(rule, &captures)) ||
-		    !may_follow(rule, &captures, f))
+		    !may_follow(rule, &captures, f, inlined))
 			continue;
 		class = rule_class(rule, &captures);
 		if (!class) {
@@ -205,6 +251,7 @@ static bool ask_function(const char *function, bool generic_names, struct findin
 			continue;
 		}
 		take(rule, &captures, class, f);
+		f->private = f->name && is_private(function);
 		return true;
 	}
 	return false;
@@ -238,15 +285,15 @@ static char *method_of_type(const char *function)
 }
 
 /* The same of a name from the debug information. */
-static bool ask_scope(const char *scope, struct finding *f)
+static bool ask_scope(const char *scope, bool inlined, struct finding *f)
 {
 	char *method;
 	bool fits;
 
-	if (ask_function(scope, false, f))
+	if (ask_function(scope, false, inlined, f))
 		return true;
 	method = method_of_type(scope);
-	fits = method && ask_function(method, false, f);
+	fits = method && ask_function(method, false, inlined, f);
 	free(method);
 	return fits;
 }
@@ -254,14 +301,16 @@ static bool ask_scope(const char *scope, struct finding *f)
 static void ask_frame(const struct frame *frame, struct finding *f)
 {
 	char *scope = plain_function(frame->scope), *function = NULL;
-	bool fits = scope && ask_scope(scope, f);
+	bool inlined = frame->file != NULL, fits = scope && ask_scope(scope, inlined, f);
 
 	if (!fits) {
 		function = plain_function(frame->function);
-		fits = function && ask_function(function, true, f);
+		fits = function && ask_function(function, true, inlined, f);
 	}
-	if (!fits && !f->is_kind)
-		f->provisional = false;
+	if (!fits) {
+		f->provisional = f->provisional && f->is_kind;
+		f->private = false;
+	}
 	free(scope);
 	free(function);
 }

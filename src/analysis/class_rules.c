@@ -8,9 +8,11 @@
  * the rest; if they make nothing of it, what stands behind '|', if anything, else the next frame
  * is asked. A class that ends in '?' is provisional: a frame further out may know better, and if
  * none does, only the kind is told, "Vec<_>"; of a mere "?" nothing is. With '~' only the very next
- * frame may, and if it does not, the class is as it is. A '=' of an allocator gives way to any frame
- * of a container further out: gcc takes the allocators of two types of one size for one, whose name
- * says nothing.
+ * frame may, and if it does not, the class is as it is.
+ *
+ * gcc takes functions of two types of one size for one, whose name says nothing then. So a '=' of an
+ * allocator gives way to any frame of a container further out, and what a container of libstdc++
+ * calls only itself (_M_...) to the very next frame, where that is of the same container.
  */
 #include "analysis/class_rules.h"
 
@@ -34,11 +36,7 @@ const struct class_rule class_function_rules[] = {
 	{"std::basic_stringstream<$1,*>::str", "std::basic_string<$1>", NULL, NULL},
 	{"std::basic_istringstream<$1,*>::str", "std::basic_string<$1>", NULL, NULL},
 	{"std::basic_ostringstream<$1,*>::str", "std::basic_string<$1>", NULL, NULL},
-	/* what only a vector itself calls: the machine code for one T may serve another of its size */
-	{"std::_Vector_base<$1,*>::*", "std::vector<$1>~", NULL, "$1"},
-	{"std::_Vector_base<$1,*>::*", "std::vector<$1>~", "?", "$1"},
-	{"std::vector<$1,*>::_M_*", "std::vector<$1>~", NULL, "$1"},
-	{"std::vector<$1,*>::_M_*", "std::vector<$1>~", "?", "$1"},
+	{"std::_Vector_base<$1,*>::*", "std::vector<$1>", NULL, "$1"},
 	{"std::vector<$1,*>::*", "std::vector<$1>", NULL, "$1"},
 	{"std::_Bvector_base<*>::*", "std::vector<bool>", NULL, NULL},
 	{"std::_Deque_base<$1,*>::*", "std::deque<$1>", NULL, "$1"},
@@ -66,6 +64,16 @@ const struct class_rule class_function_rules[] = {
 	{"std::__hash_table<std::__hash_value_type<$1,$2>,*>::*", "std::unordered_map<$1,$2>", NULL,
 	 NULL},
 	{"std::__hash_table<$1,*>::*", "std::unordered_set<$1>", NULL, NULL},
+	{"std::__detail::_Map_base<$1,std::pair<$1 const,$2>,*>::*", "std::unordered_map<$1,$2>", "~",
+	 NULL},
+	{"std::map<$1,$2,*>::*", "std::map<$1,$2>", "~", NULL},
+	{"std::set<$1,*>::*", "std::set<$1>", "~", NULL},
+	{"std::multimap<$1,$2,*>::*", "std::multimap<$1,$2>", "~", NULL},
+	{"std::multiset<$1,*>::*", "std::multiset<$1>", "~", NULL},
+	{"std::unordered_map<$1,$2,*>::*", "std::unordered_map<$1,$2>", "~", NULL},
+	{"std::unordered_set<$1,*>::*", "std::unordered_set<$1>", "~", NULL},
+	{"std::unordered_multimap<$1,$2,*>::*", "std::unordered_multimap<$1,$2>", "~", NULL},
+	{"std::unordered_multiset<$1,*>::*", "std::unordered_multiset<$1>", "~", NULL},
 	{"std::multimap<$1,$2,*>::*", "std::multimap<$1,$2>", "std::map<$1,$2>", NULL},
 	{"std::multiset<$1,*>::*", "std::multiset<$1>", "std::set<$1>", NULL},
 	{"std::unordered_multimap<$1,$2,*>::*", "std::unordered_multimap<$1,$2>",
@@ -135,7 +143,11 @@ const struct class_rule class_function_rules[] = {
 	{"str::*", "String", "Vec<u8>", NULL},
 	{"std::ffi::os_str::OsString::*", "OsString", "Vec<u8>", NULL},
 	{"std::path::PathBuf::*", "PathBuf", "OsString", NULL},
+	{"std::ffi::os_str::OsStr::to_os_string", "OsString", "Vec<u8>", NULL},
+	{"std::path::Path::to_path_buf", "PathBuf", "OsString", NULL},
 	{"std::ffi::c_str::CString::*", "CString", "Vec<u8>", NULL},
+	{"alloc::ffi::c_str::CString::*", "CString", "Vec<u8>", NULL},
+	{"alloc::ffi::c_str::{*}::*", "CString", "Vec<u8>", NULL},
 
 	{"alloc::boxed::{*}::*<$1,*>", "=$1|Box<$1>", NULL, "$1"},
 	{"alloc::boxed::Box<$1,*>::*", "=$1|Box<$1>", NULL, "$1"},
@@ -200,6 +212,7 @@ const struct class_rule class_type_rules[] = {
 	{"std::__shared_ptr_emplace<$1,*>", "std::shared_ptr<$1>", NULL, NULL},
 	{"std::__shared_ptr_pointer<$1*,*>", "std::shared_ptr<$1>", NULL, NULL},
 	{"std::__list_node<$1,*>", "std::list<$1>", NULL, NULL},
+	{"std::__function::__func<$1,$2,$3>", "std::function<$3>", NULL, NULL},
 	{"std::__forward_list_node<$1,*>", "std::forward_list<$1>", NULL, NULL},
 	{"std::__tree_node<std::__value_type<$1,$2>,*>", "std::map<$1,$2>", NULL, NULL},
 	{"std::__tree_node<$1,*>", "std::set<$1>", NULL, NULL},

@@ -12,7 +12,8 @@ struct class_rule {
 	const char *class; /* class_expand() of it */
 	/*
 	 * Only where the frames further in have already said that the class is this, which it makes
-	 * more exact; "?" is any class that is provisional.
+	 * more exact; "?" is any class that is provisional, "~" one that the very next frame further
+	 * in has said, of the same container, as a function that only the container itself calls.
 	 */
 	const char *after;
 	const char *element; /* what the block is full of, or holds; NULL: nothing that counts */

@@ -171,7 +171,11 @@ static void look_up(struct names *n, const struct snap_node *node, struct node_f
 		if (!runtime && f->function)
 			f->runtime = node->module ? runtime_function(own_name(f))
 						  : runtime_jit(f->function);
-		if (f->file && runtime_file(f->file))
+		/*
+		 * A function that is not inlined is judged by its name: where the compiler merged two
+		 * of them it may write the lines of what was inlined, and no frames for it.
+		 */
+		if (f->file && f->inlined && runtime_file(f->file))
 			f->runtime = true;
 		f->wrapper = !f->runtime && f->function && node->module &&
 			     runtime_wrapper(own_name(f));

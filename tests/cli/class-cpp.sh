@@ -24,23 +24,6 @@ for program in "$PROGRAMS/cpp_services" "$PROGRAMS/cpp_corners" ./corners_O2 ./s
 	"$PYTHON" "$TOOLS/classes.py" "$name.out" "$name.json" >said || { fail "classes: $name"; cat said; }
 done
 
-# types that only one file knows, whose functions gcc merges: no class is wrong. Of whole functions of
-# vectors that are merged gcc has no frames, so that these are unknown from -O2 on.
-need clang++
-for compiler in 'g++ -O0' 'g++ -O1' 'g++ -O2' 'g++ -O3' 'clang++ -O2'; do
-	name=merged_${compiler// /_}
-	# shellcheck disable=SC2086 # the compiler and an option
-	$compiler -g -std=c++20 -I"$TESTS/programs" -o "$name" "$TESTS/programs/cpp_merged.cpp" || fail "$compiler"
-	take "./$name" "$name"
-	"$PYTHON" "$TOOLS/classes.py" "$name.out" "$name.json" >said
-	grep -q '; wrong: 0.0 %, 0.0 %' said || { fail "wrong classes: $name"; cat said; }
-	case $compiler in
-	'g++ -O'[23]) unknown='^100 of std::(vector|deque)<[^<]*>: malloc in main$|Job\[\]>: malloc in main$|^right:' ;;
-	*) unknown='^right: 100.0 % of blocks, 100.0 % of bytes' ;;
-	esac
-	! grep -vqE "$unknown" said || { fail "unknown classes: $name"; cat said; }
-done
-
 # read elsewhere
 heapstory symbolize full.hs -o baked.hs >/dev/null || fail "symbolize"
 env -i PATH="$PATH" XDG_CACHE_HOME="$WORK/none" heapstory heap baked.hs --addresses all -n all --json >baked.json
