@@ -56,12 +56,12 @@ static void source_prepare(struct debuginfo *info, struct source *source)
 }
 
 /* Reads the units of source->elf; false where there are none. */
-static bool source_read(struct debuginfo *info, struct source *source, struct dwarf_file *tied)
+static bool source_read(struct debuginfo *info, struct source *source, struct dwarf_sections *alt)
 {
 	struct range_source ranges;
 	size_t i;
 
-	source->file = dwarf_file_open(&source->sections, tied);
+	source->file = dwarf_file_open(&source->sections, alt);
 	if (!source->file)
 		return false;
 	source->nr_units = dwarf_file_units(source->file, &source->units);
@@ -140,7 +140,8 @@ struct debuginfo *debuginfo_open(struct elf_file *elf, const char *path,
 	time_limit_start(&info->limit);
 	if (alt_file_open(dirs, elf, &info->alt.own, &info->alt_problem))
 		source_read(info, &info->alt, NULL);
-	ok = source_read(info, &info->main, info->alt.file);
+	ok = source_read(info, &info->main,
+			 info->alt.file ? &info->alt.sections : NULL);
 	if (ok) {
 		info->splits = xcalloc(info->main.nr_units + 1, sizeof(*info->splits));
 		map_units(info);
@@ -264,7 +265,7 @@ static const struct split_unit *split_of(struct debuginfo *info, size_t nr)
 	if (!info->package || !find_split(info->package, unit, split)) {
 		source = new_split_source(info);
 		if (split_file_open(unit, info->path, &source->own) &&
-		    source_read(info, source, info->main.file))
+		    source_read(info, source, NULL))
 			find_split(source, unit, split);
 	}
 	time_limit_stop(&info->limit);

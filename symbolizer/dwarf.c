@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "symbolizer/dwarf_compat.h"
+#include "symbolizer/dwarf_cursor.h"
 #include "symbolizer/dwarf_names.h"
 #include "symbolizer/section.h"
 #include "util/alloc.h"
@@ -24,7 +25,7 @@ static const enum dwarf_section visible[] = {
 
 struct dwarf_file {
 	struct dwarf_sections *sections;
-	struct dwarf_file *tied;
+	struct dwarf_sections *alt;
 	Dwarf_Debug dbg;
 	compat_interface interface;     /* libdwarf keeps a pointer to it */
 	char names[NR_VISIBLE][32];
@@ -102,7 +103,7 @@ static bool done(const struct dwarf_file *file, int status, Dwarf_Error *err)
 	return status == DW_DLV_OK;
 }
 
-struct dwarf_file *dwarf_file_open(struct dwarf_sections *sections, struct dwarf_file *tied)
+struct dwarf_file *dwarf_file_open(struct dwarf_sections *sections, struct dwarf_sections *alt)
 {
 	struct dwarf_file *file;
 	Dwarf_Error err = NULL;
@@ -114,7 +115,7 @@ struct dwarf_file *dwarf_file_open(struct dwarf_sections *sections, struct dwarf
 	dwarf_set_de_alloc_flag(0);
 	file = xcalloc(1, sizeof(*file));
 	file->sections = sections;
-	file->tied = tied;
+	file->alt = alt;
 	for (i = 0; i < NR_VISIBLE; i++) {
 		strcpy(file->names[i], dwarf_section_name(visible[i]));
 		if (sections->split)
@@ -125,9 +126,6 @@ struct dwarf_file *dwarf_file_open(struct dwarf_sections *sections, struct dwarf
 					    &file->dbg, &err), &err)) {
 		free(file);
 		return NULL;
-	}
-	if (tied) {
-		done(file, dwarf_set_tied_dbg(file->dbg, tied->dbg, &err), &err);
 	}
 	return file;
 }
@@ -150,20 +148,32 @@ static Dwarf_Half form_of(const struct dwarf_file *file, Dwarf_Attribute attribu
 	return done(file, dwarf_whatform(attribute, &form, &err), &err) ? form : 0;
 }
 
+/* A string of the file that dwz made. */
+static const char *alt_string(const struct dwarf_file *file, Dwarf_Attribute attribute)
+{
+	struct dwarf_cursor at;
+	Dwarf_Error err = NULL;
+	Dwarf_Off offset = 0;
+
+	if (!file->alt || !done(file, compat_reference(attribute, &offset, &err), &err))
+		return NULL;
+	at = dwarf_cursor_at(dwarf_section(file->alt, DWARF_STR), offset);
+	return dwarf_string(&at);
+}
+
 /* The string, which lives in a section; NULL where there is none. */
 static const char *string_of(const struct dwarf_file *file, Dwarf_Attribute attribute)
 {
 	Dwarf_Half form = form_of(file, attribute);
+	const char *string = NULL;
 	Dwarf_Error err = NULL;
-	char *string = NULL;
+	char *own = NULL;
 
-	/* Without the file that has it, it would be told a text that says so. */
-	if ((form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup) && !file->tied)
-		return NULL;
-	if (!done(file, dwarf_formstring(attribute, &string, &err), &err) || !string || !*string ||
-	    !strncmp(string, "<DW_FORM", strlen("<DW_FORM")))
-		return NULL;
-	return string;
+	if (form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup)
+		string = alt_string(file, attribute);
+	else if (done(file, dwarf_formstring(attribute, &own, &err), &err))
+		string = own;
+	return string && *string ? string : NULL;
 }
 
 static uint64_t number_of(const struct dwarf_file *file, Dwarf_Attribute attribute)

@@ -20,11 +20,13 @@ struct dwarf_sections;
 struct dwarf_file;
 
 /*
- * tied: where strings and addresses stand that the file refers to but has not (NULL: nowhere):
- * for an executable that of .gnu_debugaltlink, for a .dwo the executable's. Both outlive the
- * result. NULL: there is no DWARF, or it cannot be read at all.
+ * alt: sections of the file of .gnu_debugaltlink, which strings may be in; NULL: there is none. Both
+ * outlive the result. NULL: there is no DWARF, or it cannot be read at all.
+ *
+ * libdwarf knows no second file: while it looks for a unit of a split one in the executable, damaged
+ * headers there keep it in a loop that takes ever more memory (20210528).
  */
-struct dwarf_file *dwarf_file_open(struct dwarf_sections *sections, struct dwarf_file *tied);
+struct dwarf_file *dwarf_file_open(struct dwarf_sections *sections, struct dwarf_sections *alt);
 void dwarf_file_close(struct dwarf_file *file);
 
 /*
