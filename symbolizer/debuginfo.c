@@ -184,6 +184,11 @@ bool debuginfo_timed_out(const struct debuginfo *info)
 	return info->limit.passed;
 }
 
+const char *debuginfo_lost_split(const struct debuginfo *info)
+{
+	return info->lost_split;
+}
+
 bool debuginfo_is_split(const struct debuginfo *info)
 {
 	size_t i;
@@ -268,6 +273,8 @@ static const struct split_unit *split_of(struct debuginfo *info, size_t nr)
 		    source_read(info, source, NULL))
 			find_split(source, unit, split);
 	}
+	if (!split->source && !info->lost_split)
+		info->lost_split = unit->dwo_name;
 	time_limit_stop(&info->limit);
 	return split;
 }

@@ -69,6 +69,9 @@ const char *debuginfo_alt_problem(const struct debuginfo *info);
 /* Whether reading was given up because it took too long: lines and inlined frames are missing. */
 bool debuginfo_timed_out(const struct debuginfo *info);
 
+/* A .dwo file that was looked for in vain: its unit's inlined frames are missing; NULL: none. */
+const char *debuginfo_lost_split(const struct debuginfo *info);
+
 /* Whether .dwo files were looked for: what was found depends on files that may come and go. */
 bool debuginfo_is_split(const struct debuginfo *info);
 

@@ -54,6 +54,7 @@ struct debuginfo {
 	size_t nr_split_sources, alloc_split_sources;
 	struct source *package;         /* one of them, or NULL */
 	bool looked_for_package;
+	const char *lost_split;         /* name of a .dwo file that was not found, or NULL */
 	struct debug_frame *frames;     /* of the last look-up */
 	size_t nr_frames, alloc_frames;
 };

@@ -342,6 +342,18 @@ static void fill_frame(struct symbolizer *symbolizer, struct module *module, uin
 	to->inlined = from->inlined;
 }
 
+/* What look-ups did not find of the lines and inlined frames that there are, or NULL. */
+static char *less_lines(const struct module *module)
+{
+	const char *split = debuginfo_lost_split(module->info);
+
+	if (debuginfo_timed_out(module->info))
+		return xasprintf("lines and inlined frames are missing: reading the debug "
+				 "information of '%s' takes too long", module->path);
+	return split ? xasprintf("inlined frames in '%s' are missing: no file '%s' that belongs to it",
+				 module->path, split) : NULL;
+}
+
 static void resolve(struct symbolizer *symbolizer, struct module *module, struct answer *answer)
 {
 	const struct debug_frame *found = NULL;
@@ -361,9 +373,8 @@ static void resolve(struct symbolizer *symbolizer, struct module *module, struct
 		*answer->frames = frame;
 	}
 	answer->nr_frames = (uint32_t)nr;
-	if (module->info && !module->problem && debuginfo_timed_out(module->info))
-		module->problem = xasprintf("lines and inlined frames are missing: reading the debug "
-					    "information of '%s' takes too long", module->path);
+	if (module->info && !module->problem)
+		module->problem = less_lines(module);
 }
 
 size_t symbolizer_lookup(struct symbolizer *symbolizer, uint32_t id, uint64_t address,

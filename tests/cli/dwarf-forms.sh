@@ -22,12 +22,13 @@ print("\n".join(f"{a:x}" for a in sorted(found)))'
 }
 
 ask() { # FILE [OPTION...]
-	XDG_CACHE_HOME=$(mktemp -d -p "$WORK") "$driver" "${@:2}" --frames --build-id "$(id_of "$1")" "$WORK/$1" <addresses 2>/dev/null
+	XDG_CACHE_HOME=$(mktemp -d -p "$WORK") "$driver" "${@:2}" --frames --build-id "$(id_of "$1")" "$WORK/$1" <addresses 2>problem
 }
 
 # same FILE [OPTION...]: answers are those of `plain`
 same() {
 	ask "$@" >"$1.out"
+	[ -s problem ] && fail "$kind: $1: $(cat problem)"
 	cmp -s plain.out "$1.out" || { fail "$kind: $1 is not as plain"; diff plain.out "$1.out" | head -6; }
 }
 
@@ -78,6 +79,25 @@ common() {
 	mkdir -p ids/.dwz
 	mv common ids/.dwz/common
 	same dwz2 --debug-dir "$WORK/ids"
+}
+
+# Units of .dwo files are there, and the program's own sections claim to be larger than they are.
+damaged() {
+	"$PYTHON" - <<-'END'
+	import struct
+	with open('split', 'rb') as f: data = bytearray(f.read())
+	shoff, = struct.unpack_from('<Q', data, 40)
+	size, count, names = struct.unpack_from('<HHH', data, 58)
+	at = struct.unpack_from('<Q', data, shoff + size * names + 24)[0]
+	for i in range(count):
+	    header = shoff + size * i
+	    name = data[at + struct.unpack_from('<I', data, header)[0]:].split(b'\0')[0]
+	    if name in (b'.debug_info', b'.debug_addr'):
+	        struct.pack_into('<Q', data, header + 32, struct.unpack_from('<Q', data, header + 32)[0] + 0xf800)
+	with open('damaged', 'wb') as f: f.write(data)
+	END
+	(ulimit -v 1000000 && XDG_CACHE_HOME=$WORK/none timeout 60 "$driver" --frames "$WORK/damaged" <addresses >damaged.out 2>&1) ||
+		fail "$kind: a damaged program with .dwo files: $?"
 }
 
 cat >second.cpp <<'END'
@@ -143,8 +163,11 @@ for kind in 'g++ -gdwarf-5' 'g++ -gdwarf-4' 'g++ -gdwarf-5 -gdwarf64' 'clang++ -
 		same split
 		rm -r split.dwp kept
 	fi
+	damaged
 	rm -f ./*.dwo # lines are in the program itself
-	ask split | cut -d: -f2 | sort -u | wc -l >lines
+	ask split >split.out
+	grep -q 'inlined frames in .*split.* are missing: no file .*dwo' problem || fail "$kind: nothing said of .dwo files"
+	cut -d: -f2 split.out | sort -u | wc -l >lines
 	[ "$(cat lines)" -gt 5 ] || fail "$kind: no lines without .dwo"
 done
 
