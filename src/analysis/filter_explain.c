@@ -5,6 +5,8 @@
  * Most often a name was mistyped. So each name of the filter is tried alone; for the first one that
  * fits nothing those that are there are looked through for what comes nearest to it.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,12 +69,18 @@ static void add_thread(struct names *names, const struct snap_block *b, const ch
 	char name[sizeof(thread->name) + 1] = "";
 
 	memcpy(name, thread->name, sizeof(thread->name));
-	if (b->thread && *name)
+	if (b->thread && !*name)
+		snprintf(name, sizeof(name), "%" PRIu32, thread->tid);
+	if (b->thread)
 		nearest_add(n, wanted, name);
 }
 
-/* Whether any block of the snapshot passes the part; else adds what there is to nearest. */
-static bool look(const struct part *part, struct names *names, struct nearest *nearest)
+/*
+ * Whether any block of the snapshot passes the part; else adds what there is to nearest. Sets
+ * *ret_blocks where there is a block at all.
+ */
+static bool look(const struct part *part, struct names *names, struct nearest *nearest,
+		 bool *ret_blocks)
 {
 	const struct snapshot *s = names_snapshot(names);
 	bool *seen = xcalloc(s->nr_stacks + s->nr_threads + 2, sizeof(*seen)), any = false;
@@ -86,6 +94,7 @@ static bool look(const struct part *part, struct names *names, struct nearest *n
 	if (block_stream_open(s, &stream, &err))
 		goto out;
 	while (!any && !block_stream_next(stream, &blocks, &nr, &err) && nr) {
+		*ret_blocks = true;
 		for (size_t i = 0; i < nr && !any; i++) {
 			size_t key = part->alone.thread ? s->nr_stacks + 1 + blocks[i].thread
 							: blocks[i].stack;
@@ -108,14 +117,16 @@ static char *explain_part(const struct part *part, struct names *const *sides, s
 {
 	struct nearest nearest = {.names = {NULL}};
 	char *near, *text;
-	bool any = false;
+	bool any = false, blocks = false;
 
 	for (size_t i = 0; i < nr_sides && !any; i++)
-		any = look(part, sides[i], &nearest);
+		any = look(part, sides[i], &nearest, &blocks);
 	near = any ? NULL : nearest_text(&nearest, part->what);
+	if (!near)
+		near = blocks ? xasprintf("of no block the %s is known", part->what)
+			      : xstrdup("there are no live blocks");
 	text = any ? NULL
-		   : xasprintf("no block is of %s '%s'; %s", part->what, part->wanted,
-			       near ? near : "there are no live blocks");
+		   : xasprintf("no block is of %s '%s'; %s", part->what, part->wanted, near);
 	free(near);
 	nearest_release(&nearest);
 	return text;

@@ -12,31 +12,58 @@
 #include "util/alloc.h"
 #include "util/buffer.h"
 
-/* Letters that have to be added, dropped or changed, whatever their case, to make b of a. */
-static size_t distance(const char *a, const char *b)
+#define MIN_PART 3u /* letters of a part of a name by which it is known */
+
+static int lower(const char *s, size_t at)
 {
-	size_t len = strlen(b), *row = xmallocarray(len + 1, sizeof(*row)), ret;
+	return tolower((unsigned char)s[at]);
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Letters that have to be added, dropped, changed or swapped with the next one, whatever their case,
+ * to make b of a.
+ */
+static size_t edits(const char *a, const char *b)
+{
+	size_t len_a = strlen(a), len = strlen(b), ret;
+	size_t *rows = xmallocarray(len + 1, 3 * sizeof(*rows));
+	size_t *before = rows, *last = before + len + 1, *row = last + len + 1, *free_row;
 
 	for (size_t k = 0; k <= len; k++)
 		row[k] = k;
-	for (size_t i = 0; a[i]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i + 1;
+	for (size_t i = 1; i <= len_a; i++) {
+		free_row = before;
+		before = last;
+		last = row;
+		row = free_row;
+		row[0] = i;
 		for (size_t k = 1; k <= len; k++) {
-			bool same = tolower((unsigned char)a[i]) == tolower((unsigned char)b[k - 1]);
-			size_t best = diagonal + !same;
+			bool same = lower(a, i - 1) == lower(b, k - 1);
 
-			diagonal = row[k];
-			if (row[k] + 1 < best)
-				best = row[k] + 1;
-			if (row[k - 1] + 1 < best)
-				best = row[k - 1] + 1;
-			row[k] = best;
+			row[k] = least(last[k - 1] + !same, least(last[k], row[k - 1]) + 1);
+			if (i > 1 && k > 1 && lower(a, i - 1) == lower(b, k - 2) &&
+			    lower(a, i - 2) == lower(b, k - 1))
+				row[k] = least(row[k], before[k - 2] + 1);
 		}
 	}
 	ret = row[len];
-	free(row);
+	free(rows);
+	return ret;
+}
+
+/* A part of a name that is there, or more than it, is as good as one letter that is wrong. */
+static size_t distance(const char *wanted, const char *name)
+{
+	size_t ret = edits(wanted, name);
+
+	if (ret && least(strlen(wanted), strlen(name)) >= MIN_PART &&
+	    (strcasestr(name, wanted) || strcasestr(wanted, name)))
+		return 1;
 	return ret;
 }
 
@@ -69,6 +96,13 @@ void nearest_add(struct nearest *n, const char *wanted, const char *name)
 	}
 	n->names[at] = xstrdup(name);
 	n->distances[at] = mine;
+}
+
+const char *nearest_meant(const struct nearest *n, const char *wanted)
+{
+	size_t letters = strlen(wanted) - strspn(wanted, "-"), most = letters / 3 ? letters / 3 : 1;
+
+	return letters > 1 && n->names[0] && n->distances[0] <= most ? n->names[0] : NULL;
 }
 
 char *nearest_text(const struct nearest *n, const char *what)

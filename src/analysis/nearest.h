@@ -20,6 +20,9 @@ void nearest_release(struct nearest *nearest);
 /* Puts a name among them if it is as near to the wanted one as they are; each text once. */
 void nearest_add(struct nearest *nearest, const char *wanted, const char *name);
 
+/* The nearest one if it is so near that it must have been meant, else NULL; lives as long as nearest. */
+const char *nearest_meant(const struct nearest *nearest, const char *wanted);
+
 /*
  * "the nearest zones are 'a', 'b'", "the nearest zone is 'a'"; what: "zone". NULL: none. Caller
  * frees.

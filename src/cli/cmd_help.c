@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/options.h"
+#include "cli/suggest.h"
 
 /* Path of the page in the source tree, for a program that was not installed. */
 static bool page_beside_us(const char *name, char *ret, size_t size)
@@ -89,7 +89,7 @@ static int run(int argc, char **argv)
 			   argv[2]);
 	command = argc > 1 ? command_find(argv[1]) : NULL;
 	if (argc > 1 && !command)
-		return say("no command '%s'; 'heapstory --help' lists them", argv[1]);
+		return say_no_command(argv[1]);
 	if (command && command != &cmd_help)
 		snprintf(name, sizeof(name), "heapstory-%s", command->name);
 	else

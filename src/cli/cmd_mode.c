@@ -3,6 +3,7 @@
  * cmd_mode.c - `heapstory mode`: switches a running program's mode.
  */
 #include "cli/command.h"
+#include "cli/suggest.h"
 #include "reports/report.h"
 #include "store/format.h"
 #include "store/place.h"
@@ -30,9 +31,7 @@ static int parse(struct mode_options *o, int argc, char **argv)
 		else if (options && !strcmp(argv[i], "--json"))
 			o->json = true;
 		else if (options && argv[i][0] == '-' && argv[i][1])
-			return say("unknown option '%s'; 'heapstory mode --help' shows how it is "
-				   "used",
-				   argv[i]);
+			return say_no_option("mode", argv[i]);
 		else if (!o->target)
 			o->target = argv[i];
 		else if (!o->mode)

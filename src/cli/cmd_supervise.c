@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/detach.h"
 #include "cli/launch.h"
+#include "cli/suggest.h"
 #include "cli/supervisor.h"
 #include "store/format.h"
 #include "store/place.h"
@@ -68,9 +69,7 @@ static int parse(struct supervise_options *o, int argc, char **argv)
 		if (ret < 0)
 			return say_error(&err);
 		if (!ret)
-			return say("unknown option '%s'; 'heapstory supervise --help' lists those "
-				   "that there are",
-				   argv[i]);
+			return say_no_option("supervise", argv[i]);
 	}
 	if (!o->target)
 		return say("supervise: no target given; 'heapstory supervise --help' shows how");

@@ -6,6 +6,7 @@
 #define HEAPSTORY_CLI_COMMAND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct hs_error;
 
@@ -42,6 +43,9 @@ void command_help(const struct command *command);
 
 /* By name, or NULL. */
 const struct command *command_find(const char *name);
+
+/* The nr-th of all, in the order of the help; NULL behind the last. */
+const struct command *command_at(size_t nr);
 
 extern const struct command cmd_run, cmd_env, cmd_supervise, cmd_mode;
 extern const struct command cmd_list, cmd_snap, cmd_heap, cmd_largest, cmd_history, cmd_diff;

@@ -3,6 +3,7 @@
  * launch_options.c - the options of `run` and `env`.
  */
 #include "cli/launch.h"
+#include "cli/suggest.h"
 
 #include "cli/supervisor.h"
 #include "store/create.h"
@@ -208,11 +209,13 @@ int launch_options_parse(struct launch_options *options, enum launch_command com
 		ret = parse_valued(options, argc, argv, &i, err);
 		if (ret < 0)
 			return ret;
-		if (!ret)
-			return hs_error_set(err, HS_E_USAGE,
-					    "unknown option '%s'; 'heapstory %s --help' lists "
-					    "those that there are",
-					    argv[i], argv[0]);
+		if (!ret) {
+			char *text = no_option(argv[0], argv[i]);
+
+			hs_error_set(err, HS_E_USAGE, "%s", text);
+			free(text);
+			return -HS_E_USAGE;
+		}
 	}
 	if (command == LAUNCH_ENV) {
 		ret = refuse_for_env(options, err);

@@ -10,6 +10,7 @@
 
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "cli/suggest.h"
 #include "util/error.h"
 #include "util/escape.h"
 
@@ -43,6 +44,11 @@ int say(const char *format, ...)
 int say_error(const struct hs_error *err)
 {
 	return say("%s", err->text);
+}
+
+const struct command *command_at(size_t nr)
+{
+	return nr < NR_COMMANDS ? commands[nr] : NULL;
 }
 
 const struct command *command_find(const char *name)
@@ -135,9 +141,8 @@ int main(int argc, char **argv)
 	c = command_find(argv[1]);
 	if (!c) {
 		if (argv[1][0] == '-')
-			return say("unknown option '%s'; 'heapstory --help' lists the commands",
-				   argv[1]);
-		return say("no command '%s'; 'heapstory --help' lists them", argv[1]);
+			return say_no_option(NULL, argv[1]);
+		return say_no_command(argv[1]);
 	}
 	if (wants_help(c, argc - 1, argv + 1)) {
 		command_help(c);

@@ -9,6 +9,7 @@
 
 #include "analysis/runtime.h"
 #include "cli/command.h"
+#include "cli/suggest.h"
 #include "symbolizer/symbolizer.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -82,8 +83,7 @@ const char *args_value(struct args *a)
 
 int args_unknown(const struct args *a, const char *command)
 {
-	return say("unknown option '%s'; 'heapstory %s --help' lists those that there are",
-		   a->option, command);
+	return say_no_option(command, a->option);
 }
 
 int args_wrong(const struct args *a, const char *value, const char *expected)
