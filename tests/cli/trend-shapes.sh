@@ -33,7 +33,7 @@ leak, log, at = rows["leak_handle"], rows["append_log"], j["totals"]["at_s"]
 if leak["bytes"] != said["LEAKED"]: print("leaked", leak["bytes"], said["LEAKED"])
 hours = (at[-1] - at[0]) / 3600
 gained = leak["bytes"][-1] - leak["bytes"][0]
-if not 0.7 < leak["slope_bytes_per_hour"] * hours / gained < 1.4: print("slope", leak["slope_bytes_per_hour"] * hours, gained)
+if not 0.5 < leak["slope_bytes_per_hour"] * hours / gained < 2: print("slope", leak["slope_bytes_per_hour"] * hours, gained)
 used = said["LOGGED"]
 if not all(n <= room < 2 * n for n, room in zip(used, log["bytes"])): print("log", used, log["bytes"])
 step = log["next_step"]
