@@ -28,8 +28,6 @@
 
 /* Of what a buffer gained: so much may be gained beside it without being growth. */
 #define REST_SHARE 0.05
-/* A buffer whose levels last less than this much longer than its factor takes in ever more. */
-#define STEADY 0.9
 
 /* A stack of the series, in the sample at hand. */
 struct stack_state {
@@ -381,7 +379,7 @@ static struct trend_forecast reaches(const struct trend *t, const struct trend_r
 		if (rows[i].belief.shape == TREND_DOUBLING) {
 			next = &climbers[nr_climbers++];
 			*next = climber_of(t, &rows[i]);
-			accelerates |= next->slower < STEADY * next->factor;
+			accelerates |= next->slower < next->factor;
 			slope += rest_slope(t, &rows[i]);
 		} else {
 			slope += fmax(0, rows[i].view.slope);

@@ -17,6 +17,7 @@
 #define WAVERING 2.0 /* so much shorter or longer than expected are levels of the same growth */
 #define LATEST	 8u /* levels that are looked at */
 #define AVERAGED 3u /* of these, for how long they are */
+#define USUAL	 0.2 /* of log(factor): as near as this to the two usual ways to fill, it is that */
 
 static int ascending(const void *a, const void *b)
 {
@@ -115,6 +116,17 @@ static size_t latest_levels(const double *step_s, size_t nr, double factor, doub
 	return n;
 }
 
+/*
+ * An error adds up from level to level. What comes in at a constant rate, or at one that grows like
+ * the buffer, is met far more often than what is nearly so.
+ */
+static double usual(double slower, double constant_rate)
+{
+	if (slower > (1 - USUAL) * constant_rate)
+		return constant_rate;
+	return slower < USUAL * constant_rate ? 0 : slower;
+}
+
 void trend_stairs_expect(struct trend_stairs *stairs, const double *step_s, size_t nr)
 {
 	double levels[LATEST], back[LATEST], slower = log(stairs->factor);
@@ -124,7 +136,7 @@ void trend_stairs_expect(struct trend_stairs *stairs, const double *step_s, size
 		back[i] = -(double)i;
 	/* of all pairs: of neighbours one is too long where the other is too short */
 	if (n > 1)
-		slower = fmin(fmax(trend_slope(back, levels, n), 0), slower);
+		slower = usual(trend_slope(back, levels, n), slower);
 	n = n < AVERAGED ? n : AVERAGED;
 	for (size_t i = 0; i < n; i++) /* each as the one that comes next */
 		levels[i] += (double)(i + 1) * slower;

@@ -27,7 +27,8 @@ struct trend_stairs {
  * Fills in last_s, level_s and slower from the times of so many steps, two or more, ascending, the
  * last two not equal; factor is known. What comes in at a constant rate fills each level `factor`
  * times as slowly as the one before; what comes in at a rate that grows like the buffer fills all
- * of them in the same time. Which it is, or what in between, the latest levels tell.
+ * of them in the same time. Which it is, or what in between, the latest levels tell; what is nearly
+ * one of the two is taken for it.
  */
 void trend_stairs_expect(struct trend_stairs *stairs, const double *step_s, size_t nr);
 
