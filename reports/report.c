@@ -94,6 +94,7 @@ void report_end(struct report *r, size_t nr_left)
 	json_decref(r->totals);
 	json_decref(r->suspects);
 	json_decref(r->waiting);
+	json_decref(r->alike);
 	free(r->hidden);
 	free(r->widths);
 }

@@ -73,6 +73,7 @@ struct report {
 	bool *hidden; /* text: columns */
 	int *widths; /* text: of columns; NULL: not laid out yet */
 	json_t *waiting; /* text: rows that come before the layout */
+	json_t *alike; /* text: last cells of groups, and their keys; true: there are several */
 	size_t nr_printed; /* text: rows that above and beneath were called for */
 	const char *zone; /* for `above`: what it last printed */
 };

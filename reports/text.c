@@ -32,17 +32,20 @@ static char *signed_text(double value, int decimals)
 	return xasprintf("%+.*f", decimals, value);
 }
 
-/* The callers of the heaviest stack of the row, and how many stacks there are. */
-static char *chain_cell(const struct report *r, const json_t *row, const json_t *stack,
-			size_t width)
+/*
+ * The callers of the heaviest stack of the row, and how many stacks there are. first: what stands
+ * for its site; NULL: the function, without its generics.
+ */
+static char *chain_cell(const struct report *r, const json_t *row, const char *first,
+			const json_t *stack, size_t width)
 {
 	json_int_t nr = json_integer_value(json_object_get(row, "stacks"));
 	char *chain, *cell, more[48] = "";
 
 	if (nr > 1)
 		snprintf(more, sizeof(more), "  (%" JSON_INTEGER_FORMAT " stacks)", nr);
-	chain = text_chain(r, stack,
-			   width > strlen(more) + MIN_LAST ? width - strlen(more) : width);
+	chain = text_named_chain(r, first, stack,
+				 width > strlen(more) + MIN_LAST ? width - strlen(more) : width);
 	if (width && strlen(chain) + strlen(more) > width)
 		more[0] = 0;
 	cell = xasprintf("%s%s", chain, more);
@@ -54,23 +57,26 @@ static char *chain_cell(const struct report *r, const json_t *row, const json_t 
  * "Visitor at open_visitor <- serve"; where the class says no more than who called malloc or mmap,
  * "malloc in cache_insert <- serve".
  */
-static char *class_cell(const struct report *r, const json_t *row, const json_t *stack,
-			size_t width)
+static char *class_cell(const struct report *r, const json_t *row, bool in_full,
+			const json_t *stack, size_t width)
 {
 	static const char *const callers[] = {"malloc in ", "mapping in "};
 	const char *class = json_string_value(json_object_get(row, "class"));
+	const char *site = NULL;
 	char *head = NULL, *chain, *cell;
 	bool named;
 	size_t len;
 
 	for (size_t i = 0; class && i < 2; i++) {
-		if (!strncmp(class, callers[i], strlen(callers[i])))
+		if (!strncmp(class, callers[i], strlen(callers[i]))) {
 			head = xstrdup(callers[i]);
+			site = class + strlen(head);
+		}
 	}
 	named = !head;
 	head = head ? head : xasprintf("%s at ", class ? class : "?");
 	len = strlen(head);
-	chain = chain_cell(r, row, stack,
+	chain = chain_cell(r, row, in_full ? site : NULL, stack,
 			   !width ? 0 : width > len + MIN_CHAIN ? width - len : MIN_CHAIN);
 	/* the name of a class may be so long that nothing else has room */
 	if (named && width && len + strlen(chain) > width)
@@ -82,6 +88,44 @@ static char *class_cell(const struct report *r, const json_t *row, const json_t 
 	return cell;
 }
 
+/* The key of a row that is of one function or site, which it begins with; else NULL. */
+static const char *site_key(const json_t *row, const json_t *stack)
+{
+	const char *key = json_string_value(json_object_get(row, "key")), *function;
+	const json_t *frame;
+	size_t i;
+
+	json_array_foreach(stack, i, frame)
+	{
+		function = json_string_value(json_object_get(frame, "function"));
+		if (key && function && !strncmp(key, function, strlen(function)))
+			return key;
+	}
+	return NULL;
+}
+
+/* What made the row, in at most width bytes; in full: as exactly as its group is. Caller frees. */
+static char *origin_cell(const struct report *r, const struct report_column *c, const json_t *row,
+			 const json_t *stack, bool in_full, size_t width)
+{
+	if (c->unit == UNIT_CLASS)
+		return class_cell(r, row, in_full, stack, width);
+	return chain_cell(r, row, in_full ? site_key(row, stack) : NULL, stack, width);
+}
+
+/* The same, so that it differs from those of other rows where that is possible. */
+static char *unlike_cell(const struct report *r, const struct report_column *c, const json_t *row,
+			 const json_t *stack, size_t width)
+{
+	char *cell = origin_cell(r, c, row, stack, false, width);
+
+	if (json_is_true(json_object_get(r->alike, cell))) {
+		free(cell);
+		cell = origin_cell(r, c, row, stack, true, width);
+	}
+	return cell;
+}
+
 /* Text of a cell; width only for the last column. Caller frees. */
 static char *cell_text(const struct report *r, const struct report_column *c, const json_t *row,
 		       size_t width)
@@ -90,10 +134,8 @@ static char *cell_text(const struct report *r, const struct report_column *c, co
 	json_int_t number = json_integer_value(value);
 	char text[UNITS_LEN];
 
-	if (c->unit == UNIT_CHAIN && json_array_size(value))
-		return chain_cell(r, row, value, width);
-	if (c->unit == UNIT_CLASS && json_array_size(value))
-		return class_cell(r, row, value, width);
+	if ((c->unit == UNIT_CHAIN || c->unit == UNIT_CLASS) && json_array_size(value))
+		return unlike_cell(r, c, row, value, width);
 	/* a group that is not of stacks, or without one: its key */
 	if (c->unit == UNIT_CHAIN || c->unit == UNIT_CLASS)
 		return text_elided(json_string_value(json_object_get(row, "key")), width);
@@ -208,6 +250,28 @@ static size_t last_width(const struct report *r)
 	return (size_t)(left < MIN_LAST ? MIN_LAST : left);
 }
 
+/* Which rows that wait would read the same: of functions that differ in generics or line only. */
+static void find_alike(struct report *r)
+{
+	const struct report_column *c = &r->view->columns[r->view->nr_columns - 1];
+	const json_t *row;
+	size_t k;
+
+	json_array_foreach(r->waiting, k, row)
+	{
+		json_t *key = json_object_get(row, "key"), *other;
+		char *cell;
+
+		if (!key)
+			continue;
+		cell = cell_text(r, c, row, last_width(r));
+		other = json_object_get(r->alike, cell);
+		json_object_set(r->alike, cell,
+				!other || json_equal(other, key) ? key : json_true());
+		free(cell);
+	}
+}
+
 static const char *delta_colour(const struct report *r, const struct report_column *c,
 				const json_t *row)
 {
@@ -276,8 +340,10 @@ static void lay_out(struct report *r)
 	json_array_foreach(r->waiting, k, row) widen(r, row);
 	if (v->total_key)
 		widen(r, r->totals);
-	if (v->nr_columns && json_array_size(r->waiting))
+	if (v->nr_columns && json_array_size(r->waiting)) {
+		find_alike(r);
 		print_titles(r);
+	}
 	json_array_foreach(r->waiting, k, row) print_row(r, row);
 	json_array_clear(r->waiting);
 }
@@ -287,6 +353,7 @@ static void lay_out(struct report *r)
 static void begin(struct report *r)
 {
 	r->waiting = json_array();
+	r->alike = json_object();
 	if (!r->style.no_header)
 		text_header(r);
 }

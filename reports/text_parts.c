@@ -221,7 +221,7 @@ static char *fitted(const char *name, size_t width)
 	return xstrdup(part);
 }
 
-char *text_chain(const struct report *r, const json_t *stack, size_t width)
+char *text_named_chain(const struct report *r, const char *first, const json_t *stack, size_t width)
 {
 	bool all = all_frames_are(r, stack, is_off_chain);
 	struct buffer b = {0};
@@ -239,8 +239,8 @@ char *text_chain(const struct report *r, const json_t *stack, size_t width)
 			buffer_add_string(&b, ARROW "..");
 			break;
 		}
-		name = short_of(frame);
-		if (!width || used < width)
+		name = first && !nr ? xstrdup(first) : short_of(frame);
+		if ((!first || nr) && (!width || used < width))
 			cell = fitted(name, width ? width - used : 0);
 		if (!nr && !cell)
 			cell = text_elided(name, width);
@@ -255,6 +255,11 @@ char *text_chain(const struct report *r, const json_t *stack, size_t width)
 			break; /* further out, a name that does not fit says less than none */
 	}
 	return buffer_detach(&b);
+}
+
+char *text_chain(const struct report *r, const json_t *stack, size_t width)
+{
+	return text_named_chain(r, NULL, stack, width);
 }
 
 static void print_frame(const struct report *r, const json_t *frame, int indent)
