@@ -37,14 +37,22 @@ struct trend_fit trend_fit_line(const double *x, const double *value, size_t n)
 #define FILL_SHARE 0.055
 #define FILLS	   6u
 
-/* at: a measurement; of CURVE_FILL how fast it is. */
-static void curve_fill(enum curve curve, size_t at, const double *s, size_t n, double *ret)
+/* Places tried for the end of a ramp from one measurement to the next: it may be full in between. */
+#define CORNERS 4u
+
+/*
+ * at: a measurement; of CURVE_FILL how fast it is. before: so much of the interval before it is
+ * flat already.
+ */
+static void curve_fill(enum curve curve, size_t at, double before, const double *s, size_t n,
+		       double *ret)
 {
 	double fall = FILL_SHARE * (double)at * (s[n - 1] - s[0]);
+	double corner = curve == CURVE_RAMP ? s[at] - before * (s[at] - s[at - 1]) : 0;
 
 	for (size_t i = 0; i < n; i++)
 		ret[i] = curve == CURVE_STEP   ? (double)(i >= at)
-			 : curve == CURVE_RAMP ? s[i < at ? i : at]
+			 : curve == CURVE_RAMP ? fmin(s[i], corner)
 					       : -exp((s[0] - s[i]) / fall);
 }
 
@@ -126,6 +134,7 @@ struct trend_bend trend_fit_bend(enum curve curve, const double *s, const double
 	size_t from = 1, end = curve == CURVE_FILL   ? FILLS + 1
 			       : curve == CURVE_RAMP ? n - flat_part(n)
 						     : n;
+	size_t corners = curve == CURVE_RAMP ? CORNERS : 1;
 	double *x = xmallocarray(n, sizeof(*x));
 	struct trend_bend best = {INFINITY, 0};
 
@@ -136,10 +145,10 @@ struct trend_bend trend_fit_bend(enum curve curve, const double *s, const double
 		from = place > 1 ? place - 1 : 1;
 		end = !place ? from : place + 2 < end ? place + 2 : end;
 	}
-	for (size_t at = from; at < end; at++) {
+	for (size_t k = from * corners; k < end * corners; k++) {
 		struct trend_fit f;
 
-		curve_fill(curve, at, s, n, x);
+		curve_fill(curve, k / corners, (double)(k % corners) / (double)corners, s, n, x);
 		f = trend_fit_line(x, value, n);
 		if (f.slope > 0 && f.squares < best.squares)
 			best = (struct trend_bend){f.squares, memory_of(x, value, n, f.slope)};

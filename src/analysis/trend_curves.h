@@ -16,7 +16,7 @@ struct trend_fit {
 struct trend_fit trend_fit_line(const double *x, const double *value, size_t n);
 
 enum curve {
-	CURVE_RAMP, /* a line up to a measurement, flat for two or three at the end at least */
+	CURVE_RAMP, /* a line, then flat: for two or three measurements at the end at least */
 	CURVE_STEP, /* one level before a measurement, another one from there on */
 	CURVE_FILL, /* ever slower up to a level, as random keys fill a cache */
 };

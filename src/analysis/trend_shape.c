@@ -56,6 +56,7 @@ struct trend_times {
 	size_t n;
 	double *s;
 	double *number; /* 0, 1, 2, ... */
+	bool uneven; /* it tells another time */
 	struct window windows[4];
 	size_t nr_windows; /* 0: too few for a test */
 };
@@ -125,9 +126,10 @@ struct trend_times *trend_times_new(const double *s, size_t n)
 	memcpy(t->s, s, n * sizeof(*s));
 	for (size_t i = 0; i < n; i++)
 		t->number[i] = (double)i;
+	t->uneven = is_uneven(s, n);
 	if (n < TREND_MIN_SURE)
 		return t;
-	if (is_uneven(s, n)) {
+	if (t->uneven) {
 		add_windows(t, t->s, 0.5);
 		add_windows(t, t->number, 0.5);
 	} else {
@@ -179,22 +181,37 @@ static double evidence_of(const struct trend_bend *bend, double other, size_t n,
 	return evidence;
 }
 
-/* Whether the values have bent off: flat at the end, or all of it was one step. */
-static bool has_bent(const double *s, const double *value, size_t n)
+/* Whether a curve that bends off explains the values better than a line that leaves `line` squares. */
+static bool bends(const double *clock, const double *value, size_t n, double line)
 {
-	double scale = spread(value, n), line = trend_fit_line(s, value, n).squares;
-	size_t late = n - (size_t)(LATE_PART * (double)n + 0.5);
-	struct trend_bend ramp = trend_fit_bend(CURVE_RAMP, s, value, n);
-	struct trend_bend step = trend_fit_bend(CURVE_STEP, s, value, n);
-	struct trend_bend fill = trend_fit_bend(CURVE_FILL, s, value, n);
+	static const enum curve curves[] = {CURVE_RAMP, CURVE_STEP, CURVE_FILL};
+	double scale = spread(value, n);
+
+	for (size_t i = 0; i < sizeof(curves) / sizeof(curves[0]); i++) {
+		struct trend_bend bend = trend_fit_bend(curves[i], clock, value, n);
+
+		if (evidence_of(&bend, line, n, scale) > BEND_EVIDENCE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether the values have bent off: flat at the end, or all of it was one step. By whichever clock: a
+ * ramp in time has corners everywhere by number, and nothing explains it well there but a line.
+ */
+static bool has_bent(const struct trend_times *t, const struct window *w, const double *value)
+{
+	size_t n = w->n, late = n - (size_t)(LATE_PART * (double)n + 0.5);
+	const double *clock = w->clock + w->from, *v = value + w->from;
+	double line = trend_fit_line(clock, v, n).squares;
 	struct trend_fit f;
 
-	if (!(scale > 0) || evidence_of(&ramp, line, n, scale) > BEND_EVIDENCE ||
-	    evidence_of(&step, line, n, scale) > BEND_EVIDENCE ||
-	    evidence_of(&fill, line, n, scale) > BEND_EVIDENCE)
+	if (!(spread(v, n) > 0) || bends(t->s + w->from, v, n, line) ||
+	    (t->uneven && bends(t->number + w->from, v, n, line)))
 		return true;
 	late = n - late < 3 ? n - 3 : late;
-	f = trend_fit_line(s + late, value + late, n - late);
+	f = trend_fit_line(clock + late, v + late, n - late);
 	return !(f.slope > 0 && f.slope >= LATE_RISE * f.slope_error);
 }
 
@@ -336,7 +353,7 @@ static void look_at_window(const struct trend_times *t, const struct window *w, 
 	if (down < v->not_shrinking)
 		v->not_shrinking = down;
 	if (up < v->not_growing && value[t->n - 1] > value[w->from] &&
-	    is_new_ground(w, value, t->n) && !has_bent(w->clock + w->from, value + w->from, w->n)) {
+	    is_new_ground(w, value, t->n) && !has_bent(t, w, value)) {
 		v->not_growing = up;
 		v->from = w->from;
 	}

@@ -519,7 +519,7 @@ static void test_few(void **unused)
 static void test_uneven_times(void **unused)
 {
 	double s[20], x[20];
-	size_t nr_found = 0, nr_false = 0;
+	size_t nr_found = 0, nr_false = 0, nr_full = 0;
 
 	(void)unused;
 	state = 5;
@@ -541,6 +541,12 @@ static void test_uneven_times(void **unused)
 		trend_look(times, x, &v);
 		trend_believe(times, &v, 1, &b);
 		nr_false += b.confidence > TREND_LOW;
+		/* a cache full by 60 % of the time: seen if five snapshots or more came then */
+		for (size_t i = 0; i < 20; i++)
+			x[i] = LEVEL * (1 + fmin(s[i] / s[19], 0.6) + 0.002 * normal());
+		trend_look(times, x, &v);
+		trend_believe(times, &v, 1, &b);
+		nr_full += b.confidence > TREND_LOW && s[15] / s[19] >= 0.6;
 		/* by the round of work, whenever that is */
 		for (size_t i = 0; i < 20; i++)
 			x[i] = 1000 + 24 * (double)i;
@@ -549,10 +555,12 @@ static void test_uneven_times(void **unused)
 		assert_string_equal(trend_confidence_name(b.confidence), "high");
 		trend_times_free(times);
 	}
-	print_message("uneven times, 500 series, seed 5: %zu leaks found, %zu of AR(1) 0.5 false\n",
-		      nr_found, nr_false);
+	print_message("uneven times, 500 series, seed 5: %zu leaks found, %zu of AR(1) 0.5 false, %zu of "
+		      "caches that filled\n",
+		      nr_found, nr_false, nr_full);
 	assert_true(nr_found >= 475);
 	assert_true(nr_false <= 5);
+	assert_true(nr_full <= 5);
 }
 
 /* ---- the parts --------------------------------------------------------------------------- */
