@@ -152,6 +152,19 @@ with_count() {
 	LD_PRELOAD="$PROGRAMS/count_preload.so${ALLOCATOR:+:$ALLOCATOR}" "$@"
 }
 
+# counted_programs [LIBRARY]: under that allocator (none: the C library's) the store equals the
+# counting preload, and the programs print what they print untraced.
+counted_programs() {
+	export ALLOCATOR=${1-}
+	for program in cache_insert prod_cons vec_growth; do
+		"$PROGRAMS/$program" </dev/null >plain.out
+		with_count heapstory run -o $program --no-exit-snapshot -- "$PROGRAMS/$program" </dev/null >traced.out ||
+			fail "$program ended with $?"
+		cmp plain.out traced.out || fail "$program prints something else"
+		counted $program
+	done
+}
+
 # as_user COMMAND...: as nobody where the test runs as root. `user_setup` comes first: it puts a
 # copy of what is needed where nobody can read it, and makes $USER_WORK, which is nobody's.
 user_setup() {

@@ -52,13 +52,13 @@ END
 [ "$(raw grew--raw-names.json)" -gt 0 ] || fail "diff: no raw names"
 
 # all other commands that have the option
-heapstory largest baked.hs --function push_chars --raw-names >largest || fail "largest"
+heapstory largest baked.hs --function push_chars --raw-names >largest.raw || fail "largest"
 heapstory largest baked.hs --function push_chars --json >largest.json || fail "largest --json"
-heapstory history baked.hs "$(json largest.json 'j["rows"][0]["address"]')" --raw-names >history || fail "history"
-heapstory trend 1.hs baked.hs 3.hs -n all --raw-names --json >trend || fail "trend"
+heapstory history baked.hs "$(json largest.json 'j["rows"][0]["address"]')" --raw-names >history.raw || fail "history"
+heapstory trend 1.hs baked.hs 3.hs -n all --raw-names --json >trend.raw || fail "trend"
 heapstory export baked.hs --raw-names --format folded -o folded || fail "export"
 sed -i 's/;/ /g' folded
-for out in largest history trend folded; do
+for out in largest.raw history.raw trend.raw folded; do
 	[ "$(raw $out)" -gt 0 ] || fail "$out: no raw names"
 done
 # a filter fits the names as they are shown and as people write them
