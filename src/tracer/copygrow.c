@@ -47,6 +47,7 @@
 #define SHOWN 128u       /* bytes from which on a buffer has its lineage in the record */
 #define BARREN 128u      /* small heirs in a row of which none went on: the site rests */
 #define BARREN_AGAIN 16u /* so many after that rest */
+#define TOGETHER 4u       /* arrays that one step makes before it frees the old ones in turn */
 #define BARREN_FAILS 5u  /* it begins with so long a one */
 
 /* Looks at unknown sites are paid for with births that nobody looks at; large blocks need not pay. */
@@ -206,7 +207,7 @@ void copygrow_watch(struct copygrow *c, uint32_t key, uint32_t nr, const struct 
 {
 	uint64_t size = born->size & HS_SIZE_MAX, now = born->serial;
 	struct copy_site *site = &c->sites[copygrow_place(key)];
-	uint32_t lives = 1;
+	uint32_t lives = TOGETHER;
 
 	if (born->word & HS_RECORD_LINEAGE || !born->stack)
 		return;
