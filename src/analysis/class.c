@@ -19,6 +19,7 @@
 #include "analysis/class_rules.h"
 #include "analysis/class_text.h"
 #include "analysis/names.h"
+#include "analysis/runtime.h"
 #include "util/alloc.h"
 
 #define MAX_NAME 16384u /* bytes of a function's name that are looked at */
@@ -298,11 +299,63 @@ static bool ask_scope(const char *scope, bool inlined, struct finding *f)
 	return fits;
 }
 
+/*
+ * Debug information without types (clang -gline-tables-only) has neither scopes nor arguments of
+ * inlined functions: whose "allocate" it is only the next function that is not inlined tells.
+ */
+static bool is_bare(const struct frame *frame)
+{
+	const char *f = frame->function;
+
+	return frame->inlined && f && *f != '<' && f[strcspn(f, "<(:")] != ':' && frame->file &&
+	       runtime_file(frame->file);
+}
+
+/* Whether nobody but a container, or its allocator, calls the function. */
+static bool is_bare_private(const char *function)
+{
+	static const char *const starts[] = {"_M_", "_S_", "__", "operator new", "operator()"};
+	size_t len = strcspn(function, "<(");
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+		if (name_starts(function, starts[i]))
+			return true;
+	}
+	return name_follows(function, function + len, "_base") ||
+	       (len == strlen("allocate") && name_starts(function, "allocate"));
+}
+
+/* A container of values by their keys, of which there is one with several of one key. */
+static bool is_associative(const char *class)
+{
+	const char *end = class + strcspn(class, "<");
+
+	return name_follows(class, end, "map") || name_follows(class, end, "set");
+}
+
+/*
+ * What a bare function tells nevertheless: what is allocated through another one than those that a
+ * container calls for itself may be an element's, a string in a vector of these. And a tree does not
+ * say whether it has several values of one key, as does who uses it.
+ */
+static void ask_bare(const char *function, struct finding *f)
+{
+	bool several = strstr(function, "multi") || strstr(function, "_equal");
+
+	if (f->name ? several && is_associative(f->name) && !strstr(f->name, "multi")
+		    : !is_bare_private(function)) {
+		found_nothing(f);
+		f->contradicted = true;
+	}
+}
+
 static void ask_frame(const struct frame *frame, struct finding *f)
 {
 	char *scope = plain_function(frame->scope), *function = NULL;
 	bool inlined = frame->file != NULL, fits = scope && ask_scope(scope, inlined, f);
 
+	if (is_bare(frame))
+		ask_bare(frame->function, f);
 	if (!fits) {
 		function = plain_function(frame->function);
 		fits = function && ask_function(function, true, inlined, f);

@@ -212,7 +212,10 @@ static void test_type(void **state)
 
 static bool without_lines; /* frames are without debug information */
 
-/* Frames by their functions, innermost first; "|" before one: it has only a scope's name. */
+/*
+ * Frames by their functions, innermost first; "|" before one: it has only a scope's name, "^": it is
+ * inlined, from a header of the library.
+ */
 static void expect_class(const char *const *functions, const char *name, const char *element)
 {
 	struct frame frames[MAX_FRAMES];
@@ -221,11 +224,14 @@ static void expect_class(const char *const *functions, const char *name, const c
 	size_t nr = 0;
 
 	for (; functions[nr]; nr++) {
-		bool scope = functions[nr][0] == '|';
+		bool scope = functions[nr][0] == '|', inlined = functions[nr][0] == '^';
 
-		frames[nr] = (struct frame){.function = scope ? "?" : functions[nr],
+		frames[nr] = (struct frame){.function = scope ? "?" : functions[nr] + inlined,
 					    .scope = scope ? functions[nr] + 1 : NULL,
-					    .file = without_lines ? NULL : "app.cpp",
+					    .file = without_lines ? NULL
+						    : inlined ? "/usr/include/c++/12/vector"
+							      : "app.cpp",
+					    .inlined = inlined,
 					    .runtime = strncmp(functions[nr], "app::", 5) != 0};
 		list[nr] = &frames[nr];
 	}
@@ -393,6 +399,23 @@ static void test_cpp(void **state)
 		     "std::map<int, B>", NULL);
 }
 
+/* As clang -gline-tables-only has them: inlined functions have no scopes. */
+static void test_bare(void **state)
+{
+	static const char vector[] = "void std::vector<std::list<A> >::_M_realloc_insert<A>(A&&)";
+	static const char copy[] = "std::_Rb_tree<A, A, std::_Identity<A>, std::less<A>, "
+				   "std::allocator<A> >::_M_copy<false>(A*)";
+
+	(void)state;
+	expect_class(FRAMES("^allocate", "^_M_allocate", vector), "std::vector<std::list<A>>", NULL);
+	/* in the copy of an element: a list's node, for all that is known */
+	expect_class(FRAMES("^allocate", "^_M_get_node", "^list", "^construct_at<A, A>", vector), NULL,
+		     NULL);
+	expect_class(FRAMES("^allocate", "^_M_get_node", copy, "^_Rb_tree", "^set"), "std::set<A>",
+		     NULL);
+	expect_class(FRAMES("^allocate", "^_M_get_node", copy, "^_Rb_tree", "^multiset"), NULL, NULL);
+}
+
 static void test_rust(void **state)
 {
 	(void)state;
@@ -520,6 +543,7 @@ int main(void)
 		cmocka_unit_test(test_tight), cmocka_unit_test(test_function),
 		cmocka_unit_test(test_match), cmocka_unit_test(test_match_ends),
 		cmocka_unit_test(test_type),  cmocka_unit_test(test_cpp),
+		cmocka_unit_test(test_bare),
 		cmocka_unit_test(test_rust),  cmocka_unit_test(test_site),
 		cmocka_unit_test(test_table),
 	};
