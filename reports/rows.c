@@ -75,14 +75,46 @@ static void set_stack(json_t *object, struct names *names, uint32_t stack)
 
 /* ---- lineage ----------------------------------------------------------------------------- */
 
-static json_t *step_value(struct names *names, uint64_t ms, uint64_t size, uint32_t stack)
+/* Without its stack. */
+static json_t *step_value(const struct names *names, uint64_t ms, uint64_t size)
 {
 	json_t *o = json_object();
 
 	set(o, "s", json_real(rows_seconds(names_snapshot(names), ms)));
 	set_int(o, "size", size);
-	set_stack(o, names, stack);
 	return o;
+}
+
+static void share_stack(json_t *o, const json_t *from)
+{
+	set(o, "stack", json_incref(json_object_get(from, "stack")));
+	set(o, "cut", json_incref(json_object_get(from, "cut")));
+}
+
+/*
+ * Growth of a block, step by step. Steps of one stack share its value: a thousand rows wait in a
+ * report, of 32 steps each, and stacks may have hundreds of frames.
+ */
+static json_t *steps_value(struct names *names, const struct snap_lineage *l,
+			   const struct snap_step *kept, const json_t *born)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < l->nr_kept; i++) {
+		json_t *o = step_value(names, kept[i].ms, kept[i].size);
+		uint32_t k = 0;
+
+		while (k < i && kept[k].stack != kept[i].stack)
+			k++;
+		if (kept[i].stack == l->born_stack)
+			share_stack(o, born);
+		else if (k < i)
+			share_stack(o, json_array_get(list, k));
+		else
+			set_stack(o, names, kept[i].stack);
+		json_array_append_new(list, o);
+	}
+	return list;
 }
 
 static json_t *growers_value(const struct lineage_shape *shape)
@@ -102,18 +134,13 @@ static json_t *growers_value(const struct lineage_shape *shape)
 static json_t *lineage_value(struct names *names, uint64_t birth_ms, const struct snap_lineage *l,
 			     const struct snap_step *kept)
 {
+	json_t *o = json_object(), *born = step_value(names, birth_ms, l->born_size);
 	struct lineage_shape shape;
-	json_t *o, *steps;
 
 	lineage_shape_of(&shape, l, kept, names);
-	o = json_object();
-	steps = json_array();
-	set(o, "born", step_value(names, birth_ms, l->born_size, l->born_stack));
-	for (uint32_t i = 0; i < l->nr_kept; i++) {
-		json_array_append_new(steps,
-				      step_value(names, kept[i].ms, kept[i].size, kept[i].stack));
-	}
-	set(o, "steps", steps);
+	set_stack(born, names, l->born_stack);
+	set(o, "born", born);
+	set(o, "steps", steps_value(names, l, kept, born));
 	set_int(o, "nr_steps", l->nr_steps);
 	set_int(o, "nr_shrinks", l->nr_shrinks);
 	set(o, "factor", shape.factor > 0 ? json_real(shape.factor) : json_null());

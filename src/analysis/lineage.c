@@ -140,6 +140,8 @@ static int by_count(const void *a, const void *b)
  */
 static bool parting_level(struct names *names, uint32_t birth, uint32_t step, size_t *ret_level)
 {
+	if (birth == step)
+		return false;
 	for (size_t level = 0;; level++) {
 		char *a = function_at(names, birth, level), *b = function_at(names, step, level);
 		bool same = a && b && !strcmp(a, b), end = !a && !b;
@@ -153,6 +155,15 @@ static bool parting_level(struct names *names, uint32_t birth, uint32_t step, si
 			return true;
 		}
 	}
+}
+
+static bool of_one_stack(const struct snap_step *steps, uint32_t nr)
+{
+	uint32_t i = 1;
+
+	while (i < nr && steps[i].stack == steps[0].stack)
+		i++;
+	return i >= nr;
 }
 
 void lineage_shape_init(struct lineage_shape *shape, const struct snap_lineage *l,
@@ -170,8 +181,9 @@ void lineage_shape_of(struct lineage_shape *shape, const struct snap_lineage *l,
 	if (!l->nr_kept)
 		return;
 	measure_steps(shape, l, steps);
-	while (growers_at(shape, steps, l->nr_kept, names, level) && shape->nr_growers < 2)
-		level++;
+	if (!of_one_stack(steps, l->nr_kept))
+		while (growers_at(shape, steps, l->nr_kept, names, level) && shape->nr_growers < 2)
+			level++;
 	shape->elsewhere = shape->nr_growers > 1;
 	if (!shape->elsewhere) {
 		level = 0;
