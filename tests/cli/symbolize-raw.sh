@@ -68,7 +68,7 @@ for function in _ZN 'main|std::'; do
 done
 
 # a snapshot from before there were raw names in it
-old=$TESTS/golden/names-not-raw.hs
+old=$TESTS/golden/v1/names-not-raw.hs
 heapstory check "$old" >/dev/null || fail "check of an older one"
 heapstory heap "$old" --by function --json --raw-names >old.json || fail "heap of an older one"
 check_json old.json 'any(r["key"] == "long* app::keep<long>(unsigned int)" for r in j["rows"])' \

@@ -31,7 +31,7 @@ static struct {
 /* What a store of a made-up process has not: names, and class words of every other block. */
 static void add_names(struct snapshot *s)
 {
-	struct name_frame frames[2] = {{.function = "push", .file = "v.rs", .inlined = true},
+	struct name_frame frames[2] = {{.function = "push", .file = "v.rs", .inlined = true, .raw = "_RNv4push"},
 				       {.function = "main", .line = 7}};
 
 	s->names = xcalloc(1, sizeof(*s->names));

@@ -35,10 +35,10 @@ void fuzz_one(const uint8_t *data, size_t len)
 		list[nr] = &frames[nr];
 		nr++;
 	}
-	class_of_stack(list, nr, NULL, &c);
+	class_of_stack(list, nr, &c);
 	class_release(&c);
 	for (size_t i = 0; i < nr; i++) {
-		free(class_of_site(list[i], NULL));
+		free(class_of_site(list[i]));
 		free(class_of_vtable(frames[i].function));
 	}
 	free(text);

@@ -30,12 +30,13 @@ static void look_up(struct debuginfo *info, struct function_names *names, struct
 	size_t nr = debuginfo_lookup(info, address, &frames);
 
 	for (size_t i = 0; i < nr; i++) {
-		struct function_name_pair pair =
-			function_names_find(names, info, &frames[i], false, strings);
+		struct function_names_of found =
+			function_names_find(names, info, &frames[i], strings);
 
 		/* each string has an end and is there */
-		if ((pair.linked && strlen(pair.linked) > SIZE_MAX / 2) ||
-		    (pair.scoped && strlen(pair.scoped) > SIZE_MAX / 2) ||
+		if ((found.linked && strlen(found.linked) > SIZE_MAX / 2) ||
+		    (found.raw && strlen(found.raw) > SIZE_MAX / 2) ||
+		    (found.scoped && strlen(found.scoped) > SIZE_MAX / 2) ||
 		    (frames[i].path && strlen(frames[i].path) > SIZE_MAX / 2))
 			abort();
 		/* all but the outermost are inlined into the next */

@@ -19,6 +19,7 @@
 #include "tests/unit/snapshot_fixture.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/name_table.h"
 
 #define CAP (UINT64_C(8) << 20)
 
@@ -293,8 +294,8 @@ static void test_wrong_inside(void **state)
 	snapshot_free(s);
 }
 
-/* Rewrites the file with one more chunk. */
-static void add_chunk(const struct snapshot *s, uint32_t flags)
+/* Writes the file anew, with one more chunk (0: none) and without another (0: none). */
+static void change_chunks(const struct snapshot *s, uint32_t add, uint32_t flags, uint32_t leave_out)
 {
 	struct snapshot_file file;
 	struct snapshot_writer w;
@@ -303,12 +304,13 @@ static void add_chunk(const struct snapshot *s, uint32_t flags)
 	assert_int_equal(snapshot_write(s, file_path, NULL, &err), 0);
 	assert_int_equal(snapshot_file_open(file_path, &file, &err), 0);
 	assert_int_equal(snapshot_writer_open(&w, other_path, &err), 0);
-	assert_int_equal(snapshot_writer_add(&w, HS_CHUNK_ID('X', 'T', 'R', 'A'), flags, 1, "hello",
-					     5, &err),
-			 0);
+	if (add)
+		assert_int_equal(snapshot_writer_add(&w, add, flags, 1, "hello", 5, &err), 0);
 	for (size_t i = 0; i < file.nr_chunks; i++) {
 		uint8_t *raw;
 
+		if (snapshot_chunk_id(&file.chunks[i]) == leave_out)
+			continue;
 		assert_int_equal(snapshot_file_load(&file, &file.chunks[i], &raw, &err), 0);
 		assert_int_equal(snapshot_writer_add(&w, snapshot_chunk_id(&file.chunks[i]),
 						     file.chunks[i].flags, file.chunks[i].items,
@@ -318,6 +320,51 @@ static void add_chunk(const struct snapshot *s, uint32_t flags)
 	}
 	assert_int_equal(snapshot_writer_commit(&w, &err), 0);
 	snapshot_file_close(&file);
+}
+
+static void add_chunk(const struct snapshot *s, uint32_t flags)
+{
+	change_chunks(s, HS_CHUNK_ID('X', 'T', 'R', 'A'), flags, 0);
+}
+
+static void expect_raw_name(struct snapshot *s, const char *raw)
+{
+	const struct name_frame *frames;
+
+	assert_int_equal(name_table_find(s->names, 1, 0x10, &frames), 1);
+	assert_string_equal(frames[0].function, "a::f");
+	if (raw)
+		assert_string_equal(frames[0].raw, raw);
+	else
+		assert_null(frames[0].raw);
+	assert_int_equal(s->names->lacks_raw, !raw);
+}
+
+/* Raw names are a chunk of their own, which older files do not have. */
+static void test_raw_names(void **state)
+{
+	const struct name_frame frame = {.function = "a::f", .raw = "_ZN1a1fEv"};
+	struct snapshot *s = write_small(NULL), *other;
+	struct hs_error err;
+	size_t nr_bad;
+
+	(void)state;
+	s->names = xcalloc(1, sizeof(*s->names));
+	name_table_add(s->names, 1, 0x10, &frame, 1);
+	change_chunks(s, 0, 0, 0);
+	other = open_good(other_path);
+	expect_raw_name(other, frame.raw);
+	snapshot_free(other);
+	change_chunks(s, 0, 0, HS_CHUNK_ID('N', 'R', 'A', 'W'));
+	other = open_good(other_path);
+	expect_raw_name(other, NULL);
+	snapshot_free(other);
+	assert_false(check_finds(other_path, &nr_bad));
+	change_chunks(s, 0, 0, HS_CHUNK_ID('N', 'A', 'M', 'S'));
+	assert_int_equal(snapshot_open(other_path, &other, &err), -HS_E_FORMAT);
+	assert_non_null(strstr(err.text, "raw names of names that are not there"));
+	assert_true(check_finds(other_path, &nr_bad));
+	snapshot_free(s);
 }
 
 static void test_unknown_chunk(void **state)
@@ -424,6 +471,7 @@ int main(void)
 		cmocka_unit_test(test_damage_each_chunk),
 		cmocka_unit_test(test_wrong_inside),
 		cmocka_unit_test(test_unknown_chunk),
+		cmocka_unit_test(test_raw_names),
 		cmocka_unit_test(test_foreign),
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_ratio),
