@@ -166,27 +166,44 @@ static void print_growers(struct report *r, const json_t *lineage, int indent)
 	buffer_clear(&b);
 }
 
-/* Where it grew last, unless that is told elsewhere or reads like where it was born. */
-static void print_latest(struct report *r, const json_t *lineage, const json_t *shown, int indent)
+/* "latest at f <- g", unless it reads like where it was born. */
+static void print_place(struct report *r, const char *what, const json_t *step,
+			const json_t *lineage, int indent)
 {
-	const json_t *steps = json_object_get(lineage, "steps");
-	const json_t *latest = json_array_get(steps, json_array_size(steps) - 1);
-	const json_t *stack = json_object_get(latest, "stack");
+	const json_t *stack = json_object_get(step, "stack");
+	char *birth = text_chain(r, report_get(lineage, "born.stack"), 0);
+	char *growth = text_chain(r, stack, 0);
 	struct buffer b = {0};
-	char *birth, *growth;
 
-	if (!latest || json_equal(stack, shown))
-		return;
-	birth = text_chain(r, report_get(lineage, "born.stack"), 0);
-	growth = text_chain(r, stack, 0);
 	if (strcmp(birth, growth)) {
-		buffer_add_string(&b, "latest at ");
+		buffer_add_string(&b, what);
 		add_chain(r, &b, stack, indent);
 		flush(r, &b, indent);
 	}
 	buffer_clear(&b);
 	free(birth);
 	free(growth);
+}
+
+/* Where it grew first and last, what is not told elsewhere, and neither twice. */
+static void print_places(struct report *r, const json_t *lineage, const json_t *shown, int indent)
+{
+	const json_t *steps = json_object_get(lineage, "steps");
+	size_t nr = json_array_size(steps);
+	const json_t *first = json_array_get(steps, 0), *latest;
+	char *begun, *ended;
+
+	if (!nr)
+		return;
+	latest = json_array_get(steps, nr - 1);
+	begun = text_chain(r, json_object_get(first, "stack"), 0);
+	ended = text_chain(r, json_object_get(latest, "stack"), 0);
+	if (strcmp(begun, ended) && !json_equal(json_object_get(first, "stack"), shown))
+		print_place(r, "first at ", first, lineage, indent);
+	if (!json_equal(json_object_get(latest, "stack"), shown))
+		print_place(r, "latest at ", latest, lineage, indent);
+	free(begun);
+	free(ended);
 }
 
 void text_lineage(struct report *r, const json_t *lineage, const json_t *shown, int indent)
@@ -203,7 +220,7 @@ void text_lineage(struct report *r, const json_t *lineage, const json_t *shown, 
 	flush(r, &b, indent);
 	buffer_clear(&b);
 	print_growth(r, lineage, indent);
-	print_latest(r, lineage, shown, indent);
+	print_places(r, lineage, shown, indent);
 	if (json_is_true(json_object_get(lineage, "elsewhere")))
 		print_growers(r, lineage, indent);
 }

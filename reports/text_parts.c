@@ -221,17 +221,47 @@ static char *fitted(const char *name, size_t width)
 	return xstrdup(part);
 }
 
+/*
+ * Name of the frame at *i, in as many bytes as fit into width (0: no limit), or NULL; *i goes on to
+ * the last frame in a row of that name, as of a function that calls itself. Caller frees.
+ */
+static char *link_of_chain(const struct report *r, const json_t *stack, size_t *i, bool all,
+			   size_t width)
+{
+	char *name = short_of(json_array_get(stack, *i)), *again, *cell;
+	size_t times = 1, k;
+
+	for (k = *i + 1; k < json_array_size(stack); k++) {
+		const json_t *frame = json_array_get(stack, k);
+
+		if (is_off_chain(r, frame) && !all)
+			continue;
+		again = short_of(frame);
+		if (strcmp(again, name)) {
+			free(again);
+			break;
+		}
+		free(again);
+		times++;
+		*i = k;
+	}
+	cell = times > 1 ? xasprintf("%s (%zu times)", name, times) : xstrdup(name);
+	free(name);
+	name = fitted(cell, width);
+	free(cell);
+	return name;
+}
+
 char *text_named_chain(const struct report *r, const char *first, const json_t *stack, size_t width)
 {
 	bool all = all_frames_are(r, stack, is_off_chain);
 	struct buffer b = {0};
-	const json_t *frame;
-	size_t i, nr = 0;
+	size_t nr = 0;
 
-	json_array_foreach(stack, i, frame)
-	{
+	for (size_t i = 0; i < json_array_size(stack); i++) {
 		size_t used = b.len + (nr ? strlen(ARROW) : 0);
-		char *name, *cell = NULL;
+		const json_t *frame = json_array_get(stack, i);
+		char *cell = NULL;
 
 		if (is_off_chain(r, frame) && !all)
 			continue;
@@ -239,20 +269,22 @@ char *text_named_chain(const struct report *r, const char *first, const json_t *
 			buffer_add_string(&b, ARROW "..");
 			break;
 		}
-		name = first && !nr ? xstrdup(first) : short_of(frame);
-		if ((!first || nr) && (!width || used < width))
-			cell = fitted(name, width ? width - used : 0);
-		if (!nr && !cell)
+		if (!nr && first)
+			cell = text_elided(first, width);
+		else if (!width || used < width)
+			cell = link_of_chain(r, stack, &i, all, width ? width - used : 0);
+		if (!nr && !cell) {
+			char *name = short_of(frame);
+
 			cell = text_elided(name, width);
-		if (cell) {
-			buffer_add_string(&b, nr ? ARROW : "");
-			buffer_add_string(&b, cell);
-			nr++;
+			free(name);
 		}
-		free(name);
-		free(cell);
 		if (!cell)
 			break; /* further out, a name that does not fit says less than none */
+		buffer_add_string(&b, nr ? ARROW : "");
+		buffer_add_string(&b, cell);
+		nr++;
+		free(cell);
 	}
 	return buffer_detach(&b);
 }
@@ -262,48 +294,91 @@ char *text_chain(const struct report *r, const json_t *stack, size_t width)
 	return text_named_chain(r, NULL, stack, width);
 }
 
-static void print_frame(const struct report *r, const json_t *frame, int indent)
+/* times: so many frames in a row are the same, as those of a function that calls itself. */
+static void print_frame(const struct report *r, const json_t *frame, size_t times, int indent)
 {
 	const char *function = text_of(frame, "function");
-	char *place = place_of(frame);
+	char *place = place_of(frame), again[48] = "";
 
+	if (times > 1)
+		snprintf(again, sizeof(again), "  (%zu times)", times);
 	if (function)
-		fprintf(r->style.out, "%*s%s  %s%s%s%s\n", indent, "", function,
+		fprintf(r->style.out, "%*s%s  %s%s%s%s%s\n", indent, "", function,
 			text_colour(r, "dim"), place,
-			json_is_true(json_object_get(frame, "inlined")) ? " (inlined)" : "",
+			json_is_true(json_object_get(frame, "inlined")) ? " (inlined)" : "", again,
 			text_colour(r, "reset"));
 	else
-		fprintf(r->style.out, "%*s%s\n", indent, "", place);
+		fprintf(r->style.out, "%*s%s%s\n", indent, "", place, again);
 	free(place);
+}
+
+static bool same_place(const json_t *a, const json_t *b)
+{
+	static const char *const members[] = {"function", "file", "line", "module", "inlined"};
+
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		const json_t *x = json_object_get(a, members[i]), *y = json_object_get(b, members[i]);
+
+		if (x != y && !json_equal(x, y))
+			return false;
+	}
+	return text_of(a, "function");
+}
+
+/* The first frame from i on that text shows, or one past the end. */
+static size_t next_shown(const struct report *r, const json_t *stack, size_t i, bool all)
+{
+	while (i < json_array_size(stack) && !all && is_folded(r, json_array_get(stack, i)))
+		i++;
+	return i;
+}
+
+/* How many frames in a row from this one on are the same; *ret_next is the one behind them. */
+static size_t run_length(const struct report *r, const json_t *stack, size_t i, bool all,
+			 size_t *ret_next)
+{
+	size_t times = 1, next = next_shown(r, stack, i + 1, all);
+
+	while (!r->style.all_frames && next < json_array_size(stack) &&
+	       same_place(json_array_get(stack, i), json_array_get(stack, next))) {
+		next = next_shown(r, stack, next + 1, all);
+		times++;
+	}
+	*ret_next = next;
+	return times;
+}
+
+static void print_frames(struct report *r, const json_t *stack, int indent)
+{
+	size_t last = INNER_FRAMES + OUTER_FRAMES, nr_lines = 0, nr = 0, next, times;
+	bool all = all_frames_are(r, stack, is_folded);
+	size_t begin = next_shown(r, stack, 0, all);
+
+	for (size_t i = begin; i < json_array_size(stack); i = next, nr_lines++)
+		run_length(r, stack, i, all, &next);
+	for (size_t i = begin; i < json_array_size(stack); i = next, nr++) {
+		bool middle = !r->style.all_frames && nr_lines > last + 1 && nr >= INNER_FRAMES &&
+			      nr + OUTER_FRAMES < nr_lines;
+
+		times = run_length(r, stack, i, all, &next);
+		if (!middle)
+			print_frame(r, json_array_get(stack, i), times, indent);
+		else if (nr == INNER_FRAMES)
+			fprintf(r->style.out, "%*s... %zu more lines; --all-frames shows them\n",
+				indent, "", nr_lines - last);
+	}
 }
 
 void text_stack(struct report *r, const json_t *stack, const json_t *cut, int indent)
 {
 	const char *why = json_string_value(cut);
-	bool all = all_frames_are(r, stack, is_folded);
-	size_t i, nr = 0, nr_shown = 0, last = INNER_FRAMES + OUTER_FRAMES;
 	FILE *out = r->style.out;
-	const json_t *frame;
 
 	if (!json_array_size(stack)) {
 		fprintf(out, "%*s(no stack)\n", indent, "");
 		return;
 	}
-	json_array_foreach(stack, i, frame) nr_shown += all || !is_folded(r, frame);
-	json_array_foreach(stack, i, frame)
-	{
-		bool middle = !r->style.all_frames && nr_shown > last + 1 && nr >= INNER_FRAMES &&
-			      nr + OUTER_FRAMES < nr_shown;
-
-		if (is_folded(r, frame) && !all)
-			continue;
-		if (!middle)
-			print_frame(r, frame, indent);
-		else if (nr == INNER_FRAMES)
-			fprintf(out, "%*s... %zu more frames; --all-frames shows them\n", indent, "",
-				nr_shown - last);
-		nr++;
-	}
+	print_frames(r, stack, indent);
 	if (why)
 		fprintf(out, "%*s%s\n", indent, "",
 			!strcmp(why, "depth") ? "(stack cut at the depth limit)"

@@ -145,7 +145,8 @@ void text_trend_row(struct report *r, const json_t *row)
 	if (!json_is_true(json_object_get(row, "grows")))
 		return;
 	if (is_buffer(row))
-		text_lineage(r, json_object_get(row, "lineage"), NULL, 4);
+		text_lineage(r, json_object_get(row, "lineage"),
+			     json_object_get(row, "stack"), 4);
 	print_next_step(r, row);
 	print_survivors(r, row);
 	print_forecast(r, row);

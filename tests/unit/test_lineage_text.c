@@ -144,6 +144,34 @@ static void test_growers(void **state)
 	     "    grow a buffer is often innocent: ask who fills it and does not empty it)\n");
 }
 
+/* Where it first grew, if that is neither where it was born nor where it grew last. */
+static void test_places(void **state)
+{
+	json_t *l = lineage_of(4, "put put put put draw main"), *steps = json_object_get(l, "steps");
+	char *text = NULL;
+	size_t len;
+	struct report r = {.style = {.width = 80}};
+
+	(void)state;
+	json_array_set_new(steps, 0, step_of(0.4, 128, "put load main"));
+	says(json_deep_copy(l), 80,
+	     "    born +0.20 s, 64 B, in make <- open <- main\n"
+	     "    doubled 4 times to 1.0 KiB; first grew +0.40 s; latest +300.4 s\n"
+	     "    first at put <- load <- main\n"
+	     "    latest at put (4 times) <- draw <- main\n");
+	json_array_set_new(steps, 0, step_of(0.4, 128, "make open main"));
+	says(json_deep_copy(l), 80,
+	     "    born +0.20 s, 64 B, in make <- open <- main\n"
+	     "    doubled 4 times to 1.0 KiB; first grew +0.40 s; latest +300.4 s\n"
+	     "    latest at put (4 times) <- draw <- main\n");
+	r.style.out = open_memstream(&text, &len);
+	text_stack(&r, json_object_get(json_array_get(steps, 3), "stack"), NULL, 4);
+	fclose(r.style.out);
+	assert_non_null(strstr(text, "    put  ?  (4 times)\n    draw  ?\n    main  ?\n"));
+	free(text);
+	json_decref(l);
+}
+
 static void test_many_growers(void **state)
 {
 	json_t *l = lineage_of(9, "make draw main");
@@ -175,7 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_doubled),	     cmocka_unit_test(test_other_shapes),
 		cmocka_unit_test(test_inferred),     cmocka_unit_test(test_growers),
-		cmocka_unit_test(test_many_growers),
+		cmocka_unit_test(test_many_growers), cmocka_unit_test(test_places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
