@@ -549,6 +549,7 @@ void trend_finish(struct trend *t, uint64_t limit_bytes)
 {
 	add_up(t);
 	judge(t);
-	qsort_r(t->rows, t->nr_rows, sizeof(*t->rows), surest_first, t);
+	if (t->nr_rows)
+		qsort_r(t->rows, t->nr_rows, sizeof(*t->rows), surest_first, t);
 	forecast(t, (double)limit_bytes);
 }

@@ -142,7 +142,8 @@ static int write_file(const char *path, const struct buffer *b, struct hs_error 
 	int ret;
 
 	if (!strcmp(path, "-")) {
-		fwrite(b->data, 1, b->len, stdout);
+		if (b->len)
+			fwrite(b->data, 1, b->len, stdout);
 		return 0;
 	}
 	ret = tempfile_open(&file, path, err);
