@@ -44,6 +44,7 @@ static int open_parts(const char *path, int access, int *ret_fd, struct hs_heade
 {
 	int fd = open(path, access | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), res;
 
+	*ret_fd = -1;
 	if (fd < 0)
 		return hs_error_system(err, "open", path);
 	res = read_parts(fd, path, h, c, err);
