@@ -75,12 +75,16 @@ static void add_chain(const struct report *r, struct buffer *b, const json_t *st
 	free(chain);
 }
 
-/* "doubled 19 times to 32.0 MiB", "grew 7 times by 4.0 KiB to ...", "grew once to 96 B". */
+/*
+ * "doubled 19 times to 32.0 MiB", "grew 7 times by 4.0 KiB to ...", "grew once to 96 B"; of a buffer
+ * that shrank as well, "doubled 50 times and shrank 10 times, at most 4.0 KiB".
+ */
 static void add_growth(struct buffer *b, const json_t *lineage, const json_t *latest)
 {
 	json_int_t nr = int_of(lineage, "nr_steps"), increment = int_of(lineage, "increment");
 	double factor = json_number_value(json_object_get(lineage, "factor"));
 	bool doubled = !increment && factor > 1.98 && factor < 2.02;
+	json_int_t shrinks = int_of(lineage, "nr_shrinks");
 
 	buffer_add_string(b, doubled ? "doubled " : "grew ");
 	add_times(b, nr);
@@ -90,7 +94,12 @@ static void add_growth(struct buffer *b, const json_t *lineage, const json_t *la
 	} else if (!doubled && factor > 0 && nr > 1) {
 		buffer_addf(b, " by x%.2f", factor);
 	}
-	if (latest) {
+	if (shrinks) {
+		buffer_add_string(b, " and shrank ");
+		add_times(b, shrinks);
+		buffer_add_string(b, ", at most ");
+		add_size(b, int_of(lineage, "peak_size"));
+	} else if (latest) {
 		buffer_add_string(b, " to ");
 		add_size(b, int_of(latest, "size"));
 	}
@@ -106,8 +115,12 @@ static void print_growth(struct report *r, const json_t *lineage, int indent)
 	const json_t *latest = nr ? json_array_get(steps, nr - 1) : NULL;
 	struct buffer b = {0};
 
-	if (int_of(lineage, "nr_steps"))
+	if (int_of(lineage, "nr_steps")) {
 		add_growth(&b, lineage, latest);
+	} else if (shrinks) {
+		buffer_add_string(&b, "shrank ");
+		add_times(&b, shrinks);
+	}
 	if (nr > 1) {
 		buffer_add_string(&b, "; first grew ");
 		add_moment(&b, json_array_get(steps, 0));
@@ -115,10 +128,6 @@ static void print_growth(struct report *r, const json_t *lineage, int indent)
 	if (nr) {
 		buffer_add_string(&b, nr > 1 ? "; latest " : ", ");
 		add_moment(&b, latest);
-	}
-	if (shrinks) {
-		buffer_add_string(&b, b.len ? "; shrank " : "shrank ");
-		add_times(&b, shrinks);
 	}
 	if (b.len)
 		flush(r, &b, indent);

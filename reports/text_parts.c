@@ -317,7 +317,8 @@ static bool same_place(const json_t *a, const json_t *b)
 	static const char *const members[] = {"function", "file", "line", "module", "inlined"};
 
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-		const json_t *x = json_object_get(a, members[i]), *y = json_object_get(b, members[i]);
+		const json_t *x = json_object_get(a, members[i]);
+		const json_t *y = json_object_get(b, members[i]);
 
 		if (x != y && !json_equal(x, y))
 			return false;

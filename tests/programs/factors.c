@@ -62,10 +62,10 @@ struct array {
 	bool copies;
 };
 
-#define BOTH(times, over, more, share)                        \
-	{NULL, 0, 0, times, over, more, share, false},        \
-	{                                                     \
-		NULL, 0, 0, times, over, more, share, true    \
+#define BOTH(times, over, more, share)                     \
+	{NULL, 0, 0, times, over, more, share, false},     \
+	{                                                  \
+		NULL, 0, 0, times, over, more, share, true \
 	}
 
 static struct array arrays[] = {

@@ -93,10 +93,11 @@ static void test_other_shapes(void **state)
 	(void)state;
 	json_object_set_new(l, "increment", json_integer(4096));
 	json_object_set_new(l, "nr_shrinks", json_integer(2));
+	json_object_set_new(l, "peak_size", json_integer(20480));
 	says(l, 80,
 	     "    born +0.20 s, 64 B, in make <- open <- main\n"
-	     "    grew 7 times by 4.0 KiB to 8.0 KiB; first grew +0.40 s; latest +600.4 s;\n"
-	     "    shrank twice\n");
+	     "    grew 7 times by 4.0 KiB and shrank twice, at most 20.0 KiB; first grew\n"
+	     "    +0.40 s; latest +600.4 s\n");
 	l = lineage_of(3, "make open main");
 	json_object_set_new(l, "factor", json_real(1.13));
 	says(l, 80,
