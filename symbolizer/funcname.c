@@ -19,7 +19,7 @@
 
 struct function_name {
 	struct die_place place; /* the key; no padding in it */
-	struct function_names_of names;
+	struct function_spellings names;
 	UT_hash_handle hh;
 };
 
@@ -35,10 +35,10 @@ static bool is_mangled(const char *name)
 	return !strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2) || !strncmp(name, "__Z", 3);
 }
 
-static struct function_names_of make_names(struct debuginfo *info, const struct debug_frame *frame,
-					   struct strings *strings)
+static struct function_spellings make_names(struct debuginfo *info, const struct debug_frame *frame,
+					    struct strings *strings)
 {
-	struct function_names_of made = { NULL, NULL, NULL };
+	struct function_spellings made = { NULL, NULL, NULL };
 	struct die_names names;
 	char *scoped = NULL;
 
@@ -66,14 +66,14 @@ static struct function_names_of make_names(struct debuginfo *info, const struct 
 	return made;
 }
 
-struct function_names_of function_names_find(struct function_names *names, struct debuginfo *info,
-					     const struct debug_frame *frame,
-					     struct strings *strings)
+struct function_spellings function_names_find(struct function_names *names, struct debuginfo *info,
+					      const struct debug_frame *frame,
+					      struct strings *strings)
 {
 	struct function_name *name;
 
 	if (!frame->function.source)
-		return (struct function_names_of){ NULL, NULL, NULL };
+		return (struct function_spellings){ NULL, NULL, NULL };
 	HASH_FIND(hh, names->all, &frame->function, sizeof(frame->function), name);
 	if (!name) {
 		name = xcalloc(1, sizeof(*name));

@@ -327,8 +327,8 @@ static bool name_by_symbol(struct symbolizer *symbolizer, struct module *module,
 static void fill_frame(struct symbolizer *symbolizer, struct module *module, uint64_t address,
 		       const struct debug_frame *from, struct name_frame *to)
 {
-	struct function_names_of names = function_names_find(&module->functions, module->info, from,
-							     &symbolizer->strings);
+	struct function_spellings names = function_names_find(
+		&module->functions, module->info, from, &symbolizer->strings);
 
 	to->function = names.linked;
 	to->raw = names.raw;

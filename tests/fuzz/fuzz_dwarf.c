@@ -30,7 +30,7 @@ static void look_up(struct debuginfo *info, struct function_names *names, struct
 	size_t nr = debuginfo_lookup(info, address, &frames);
 
 	for (size_t i = 0; i < nr; i++) {
-		struct function_names_of found =
+		struct function_spellings found =
 			function_names_find(names, info, &frames[i], strings);
 
 		/* each string has an end and is there */
