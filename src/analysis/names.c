@@ -119,8 +119,14 @@ static bool module_is_runtime(struct names *n, uint32_t nr)
 
 uint64_t names_address(const struct snapshot *s, const struct snap_node *node)
 {
-	/* a return address may already lie in the next line, or in the next function */
-	return node->pc - s->modules[node->module].load_bias - !node->signal;
+	/*
+	 * A return address may already lie in the next line, or in the next function. Neither what a
+	 * signal interrupted was called, nor what stands between that and the handler: the code that
+	 * ends it, to whose first byte handlers return.
+	 */
+	bool called = !node->signal && !s->nodes[node->parent].signal;
+
+	return node->pc - s->modules[node->module].load_bias - called;
 }
 
 /* The snapshot's own names come first: they were right when and where it was made. */

@@ -24,6 +24,26 @@ static const struct filter no_filter;
 
 /* ---- names ------------------------------------------------------------------------------- */
 
+/* Looked up at the byte before a return address; but not what a signal interrupted, nor its end. */
+static void test_addresses_of_names(void **state)
+{
+	struct snap_module modules[] = {{.path = NULL}, {.load_bias = 0x1000}};
+	struct snap_node nodes[] = {
+		{.pc = 0},
+		{.pc = 0x5100, .parent = 0, .module = 1}, /* main */
+		{.pc = 0x5200, .parent = 1, .module = 1, .signal = true},
+		{.pc = 0x5300, .parent = 2, .module = 1}, /* ends the handler */
+		{.pc = 0x5400, .parent = 3, .module = 1}, /* the handler */
+	};
+	struct snapshot s = {.modules = modules, .nr_modules = 2, .nodes = nodes, .nr_nodes = 5};
+
+	(void)state;
+	assert_int_equal(names_address(&s, &nodes[1]), 0x40ff);
+	assert_int_equal(names_address(&s, &nodes[2]), 0x4200);
+	assert_int_equal(names_address(&s, &nodes[3]), 0x4300);
+	assert_int_equal(names_address(&s, &nodes[4]), 0x43ff);
+}
+
 static void test_runtime_functions(void **state)
 {
 	static const char *const runtime[] = {
@@ -553,6 +573,7 @@ static void test_site_is_a_place_in_the_source(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_addresses_of_names),
 		cmocka_unit_test(test_runtime_functions),
 		cmocka_unit_test(test_wrappers),
 		cmocka_unit_test(test_runtime_modules),
