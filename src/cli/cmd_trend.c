@@ -118,7 +118,7 @@ static json_t *target_of(const struct job *job)
 static json_t *coverage_of(struct job *job)
 {
 	const struct samples *s = &job->samples;
-	uint64_t off_ms = samples_unrecorded_ms(s);
+	uint64_t off_ms = samples_unrecorded_ms(s), end_ms = samples_unseen_end_ms(s);
 	char text[UNITS_LEN];
 	json_t *o = job->latest ? rows_coverage(job->latest) : rows_coverage_unknown();
 
@@ -140,6 +140,11 @@ static json_t *coverage_of(struct job *job)
 			      "recording was off for %s in between: what was born then is not "
 			      "seen",
 			      units_format_duration_ms(off_ms, text));
+	if (end_ms)
+		rows_add_note(o,
+			      "the program ran on for %s after the last snapshot: whether it went on "
+			      "like that is not seen",
+			      units_format_duration_ms(end_ms, text));
 	if (s->problem)
 		rows_add_note(o, "the timeline is not used: %s", s->problem);
 	if (!job->latest)

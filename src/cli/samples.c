@@ -265,6 +265,7 @@ static void keep_one_image(struct samples *s)
 
 static void drop_exit(struct samples *s)
 {
+	uint64_t exit_ms = 0;
 	size_t nr = 0;
 
 	for (size_t i = 0; i < s->nr; i++)
@@ -273,12 +274,16 @@ static void drop_exit(struct samples *s)
 		return;
 	nr = 0;
 	for (size_t i = 0; i < s->nr; i++) {
-		if (s->samples[i].at_exit)
+		if (s->samples[i].at_exit) {
+			exit_ms = s->samples[i].at_ms;
 			sample_release(&s->samples[i]);
-		else
+		} else {
 			s->samples[nr++] = s->samples[i];
+		}
 	}
 	s->nr = nr;
+	if (exit_ms > s->samples[nr - 1].at_ms)
+		s->ran_on_ms = exit_ms - s->samples[nr - 1].at_ms;
 }
 
 static void keep_so_many(struct samples *s)
@@ -346,6 +351,18 @@ uint64_t samples_unrecorded_ms(const struct samples *s)
 		before = after;
 	}
 	return off_ms;
+}
+
+uint64_t samples_unseen_end_ms(const struct samples *s)
+{
+	uint64_t longest = 0;
+
+	for (size_t i = 1; i < s->nr; i++) {
+		uint64_t interval = s->samples[i].at_ms - s->samples[i - 1].at_ms;
+
+		longest = interval > longest ? interval : longest;
+	}
+	return s->ran_on_ms > 2 * longest ? s->ran_on_ms : 0;
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */

@@ -50,6 +50,7 @@ struct samples {
 	struct timeline_log *logs;
 	size_t nr_logs, alloc_logs;
 	size_t nr_others, nr_left_out; /* of other images; for being too many */
+	uint64_t ran_on_ms; /* from the last of them to an exit that was left out; 0: none was */
 	char *problem; /* a timeline that could not be read, or NULL */
 };
 
@@ -63,6 +64,12 @@ void samples_release(struct samples *samples);
 
 /* How long recording was off between the samples, in ms, as far as their snapshots tell. */
 uint64_t samples_unrecorded_ms(const struct samples *samples);
+
+/*
+ * How long the program ran on behind the last sample, where that is far longer than any interval
+ * between two: as if it was looked at for as long as it grew only. Else 0.
+ */
+uint64_t samples_unseen_end_ms(const struct samples *samples);
 
 /* Opens the snapshot of a sample that has a path, once. Caller frees *ret. */
 int sample_open(struct sample *sample, enum block_kind kind, struct snapshot **ret,

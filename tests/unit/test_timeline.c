@@ -429,6 +429,47 @@ static void test_files(void **state)
 	unlink(file_path);
 }
 
+/* Snapshots of +1 s to +4 s in a folder, and exit.hs. */
+static uint64_t unseen_end_ms(uint64_t exit_ms)
+{
+	static const char *const names[] = {"0001.hs", "0002.hs", "0003.hs", "0004.hs", "exit.hs"};
+	const char *operand = folder();
+	struct samples samples;
+	struct fake_heap heap;
+	struct hs_error err;
+	uint64_t unseen_ms;
+
+	fake_heap_init(&heap, 3);
+	for (unsigned int i = 0; i < 5; i++) {
+		struct snapshot *s;
+
+		fake_heap_event(&heap);
+		heap.now_ms = i < 4 ? 1000 * (i + 1) : exit_ms;
+		s = fake_heap_snapshot(&heap, 1);
+		if (snapshot_write(s, in_folder(names[i]), NULL, &err))
+			fail_msg("%s", err.text);
+		snapshot_free(s);
+	}
+	if (samples_find(&samples, &operand, 1, true, KIND_MALLOC, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(samples.nr, 4);
+	unseen_ms = samples_unseen_end_ms(&samples);
+	samples_release(&samples);
+	fake_heap_release(&heap);
+	for (unsigned int i = 0; i < 5; i++)
+		unlink(in_folder(names[i]));
+	return unseen_ms;
+}
+
+/* A program that was looked at while it grew only, and ran on. */
+static void test_unseen_end(void **state)
+{
+	(void)state;
+	assert_int_equal(unseen_end_ms(4500), 0);
+	assert_int_equal(unseen_end_ms(6000), 0);
+	assert_int_equal(unseen_end_ms(60000), 56000);
+}
+
 static void test_groups(void **state)
 {
 	static const enum group_by by[] = {GROUP_SITE, GROUP_STACK, GROUP_MODULE, GROUP_FUNCTION};
@@ -474,7 +515,7 @@ int main(void)
 		cmocka_unit_test(test_tiny_budget), cmocka_unit_test(test_damage),
 		cmocka_unit_test(test_bunches),
 		cmocka_unit_test(test_series),	    cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_files),	    cmocka_unit_test(test_unseen_end),
 	};
 
 	return cmocka_run_group_tests(tests, make_paths, folder_remove);
