@@ -85,6 +85,55 @@ void bake_jit(struct snapshot *s)
 	free(queries);
 }
 
+/* ---- names of older versions ----------------------------------------------------------------- */
+
+static bool is_mangled(const char *name)
+{
+	return name && (!strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2));
+}
+
+/* Adds a place of an older table with its names demangled; whether any was raw. */
+static bool add_demangled(struct name_table *to, const struct name_table_place *place,
+			  const struct name_frame *from)
+{
+	struct name_frame *frames = xmallocarray(place->nr_frames + 1, sizeof(*frames));
+	char **plain = xcalloc(place->nr_frames + 1, sizeof(*plain));
+	bool any = false;
+
+	for (uint32_t i = 0; i < place->nr_frames; i++) {
+		frames[i] = from[i];
+		if (!place->module || !is_mangled(from[i].function))
+			continue;
+		plain[i] = symbolizer_demangle(from[i].function);
+		frames[i].raw = from[i].function;
+		frames[i].function = plain[i];
+		any = true;
+	}
+	name_table_add(to, place->module, place->address, frames, place->nr_frames);
+	for (uint32_t i = 0; i < place->nr_frames; i++)
+		free(plain[i]);
+	free(plain);
+	free(frames);
+	return any;
+}
+
+void bake_demangle(struct snapshot *s)
+{
+	struct name_table plain = {0};
+	bool any = false;
+
+	if (!s->names || !s->names->lacks_raw)
+		return;
+	for (size_t i = 0; i < s->names->nr_places; i++) {
+		const struct name_table_place *place = &s->names->places[i];
+
+		any |= add_demangled(&plain, place, s->names->frames + place->first_frame);
+	}
+	plain.lacks_raw = !any;
+	name_table_release(s->names);
+	*s->names = plain;
+}
+
 /* ---- modules ------------------------------------------------------------------------------- */
 
 /* The classes of the vtables that blocks point to. */

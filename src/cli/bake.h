@@ -26,6 +26,12 @@ void bake_jit(struct snapshot *snapshot);
  */
 void bake_fleeting(struct snapshot *snapshot, const struct held_files *held);
 
+/*
+ * In a snapshot of an older version all names may be raw; makes them the raw ones beside those that
+ * people read, by which everything is judged.
+ */
+void bake_demangle(struct snapshot *snapshot);
+
 struct bake_result {
 	size_t nr_places, nr_named; /* places in code that stacks go through, and those with names */
 	size_t nr_modules, nr_modules_named;

@@ -28,6 +28,7 @@ typedef int (*snapshot_opener)(const char *path, struct snapshot **ret, struct h
 static void find_names(struct source *source, const struct read_options *options,
 		       struct symbolizer *symbolizer)
 {
+	bake_demangle(source->snapshot);
 	source->lookup = lookup_new(source->snapshot, symbolizer);
 	source->names = names_new(source->snapshot, lookup_names, source->lookup);
 	source->raw_names = options->raw_names;

@@ -73,6 +73,16 @@ heapstory check "$old" >/dev/null || fail "check of an older one"
 heapstory heap "$old" --by function --json --raw-names >old.json || fail "heap of an older one"
 check_json old.json 'any(r["key"] == "long* app::keep<long>(unsigned int)" for r in j["rows"])' \
 	'any("not raw" in n for n in j["coverage"]["notes"])'
+# and one in which an older version put raw names alone: they are demangled
+old=$TESTS/golden/v1/names-raw.hs
+heapstory heap "$old" --by function --json >raw.json || fail "heap of an older one with raw names"
+check_json raw.json 'any(r["key"] == "long* app::keep<long>(unsigned int)" for r in j["rows"])'
+heapstory heap "$old" --by function --json --raw-names >raw.json
+check_json raw.json 'any(r["key"] == "_ZN3app4keepIlEEPT_j" for r in j["rows"])' \
+	'not any("not raw" in n for n in j["coverage"]["notes"])'
+heapstory symbolize "$old" -o again.hs >/dev/null 2>&1 || fail "symbolize of an older one with raw names"
+heapstory check again.hs | grep -q ' raw names$' || fail "no raw names of an older one"
+old=$TESTS/golden/v1/names-not-raw.hs
 heapstory heap "$old" --json >old.json
 check_json old.json 'not any("not raw" in n for n in j["coverage"]["notes"])'
 finish
