@@ -31,7 +31,7 @@
 #include "util/cursor.h"
 #include "util/name_table.h"
 
-#define CACHE_VERSION 4u /* change it with the format, and whenever the same file gives other names */
+#define CACHE_VERSION 5u /* change it with the format, and whenever the same file gives other names */
 #define CACHE_MAGIC   "\x89HSNAMES\r\n\x1a\n\0\0\0"
 #define HEADER_BYTES  40u
 #define SUFFIX	      ".names"

@@ -18,6 +18,7 @@
 
 #define MANGLED_MAX (64u << 10)         /* bytes of a name that is looked at */
 #define DEMANGLED_MAX (256u << 10)      /* bytes of text it may become */
+#define MODULE_MARK "_MOD_"             /* between a module of Fortran and what is in it */
 #define OPTIONS (DMGL_PARAMS | DMGL_ANSI | DMGL_AUTO)
 
 struct text {
@@ -37,12 +38,14 @@ static void take_text(const char *piece, size_t len, void *opaque)
 
 /*
  * Length of a name without what compilers and linkers put behind it: ".constprop.0", ".cold",
- * ".llvm.123", "@@GLIBC_2.17".
+ * ".llvm.123", "@@GLIBC_2.17", ".resume".
  */
 static size_t plain_length(const char *name)
 {
-	static const char *const suffixes[] = { "cold", "constprop", "isra", "part", "lto_priv",
-						"llvm", "localalias" };
+	static const char *const suffixes[] = {
+		"cold", "constprop", "isra", "part", "__part", "lto_priv", "llvm", "localalias",
+		"actor", "resume", "destroy", "cleanup", /* parts of coroutines */
+	};
 	size_t len = strlen(name), i;
 	const char *at = strchr(name, '@');
 
@@ -70,6 +73,33 @@ static size_t plain_length(const char *name)
 			return len;
 		len = start - 1;
 	}
+}
+
+/* gfortran's: "__shapes_MOD_area"; modules begin with a letter. */
+static bool is_fortran(const char *name)
+{
+	return !strncmp(name, "__", 2) && name[2] >= 'a' && name[2] <= 'z' &&
+	       strstr(name, MODULE_MARK);
+}
+
+bool name_is_mangled(const char *name)
+{
+	return !strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2) || !strncmp(name, "__Z", 3) ||
+	       is_fortran(name);
+}
+
+/* "shapes::area" of "__shapes_MOD_area"; of a submodule "__shapes.round_MOD_area". */
+static void demangle_fortran(struct buffer *text, const char *name)
+{
+	const char *mark = strstr(name, MODULE_MARK), *at;
+
+	for (at = name + 2; at < mark; at++) {
+		if (*at == '.')
+			buffer_add_string(text, "::");
+		else
+			buffer_add_byte(text, (uint8_t)*at);
+	}
+	buffer_addf(text, "::%s", mark + strlen(MODULE_MARK));
 }
 
 /* Replaces each `from` by the shorter `to`. */
@@ -125,10 +155,12 @@ char *symbolizer_demangle(const char *name)
 	if (strlen(name) > MANGLED_MAX)
 		return xstrdup(name);
 	plain = xstrndup(name, plain_length(name));
-	if (strncmp(plain, "_Z", 2) && strncmp(plain, "_R", 2) && strncmp(plain, "__Z", 3))
+	if (!name_is_mangled(plain))
 		return plain;
 	memset(&text.buffer, 0, sizeof(text.buffer));
-	if (!demangle_into(&text, plain)) {
+	if (is_fortran(plain)) {
+		demangle_fortran(&text.buffer, plain);
+	} else if (!demangle_into(&text, plain)) {
 		buffer_clear(&text.buffer);
 		return plain;
 	}

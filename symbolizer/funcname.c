@@ -26,15 +26,6 @@ struct function_name {
 _Static_assert(sizeof(struct die_place) == sizeof(void *) + sizeof(uint64_t),
 	       "hashed as bytes");
 
-/*
- * A mangled name. What C has as such is a name of the library's own for what people call by
- * another one (__GI_abort).
- */
-static bool is_mangled(const char *name)
-{
-	return !strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2) || !strncmp(name, "__Z", 3);
-}
-
 static struct function_spellings make_names(struct debuginfo *info, const struct debug_frame *frame,
 					    struct strings *strings)
 {
@@ -44,7 +35,7 @@ static struct function_spellings make_names(struct debuginfo *info, const struct
 
 	if (!die_function_names(frame->function, &names))
 		return made;
-	if (names.linkage && (is_mangled(names.linkage) || !names.name)) {
+	if (names.linkage && (name_is_mangled(names.linkage) || !names.name)) {
 		made.linked = strings_take(strings, symbolizer_demangle(names.linkage));
 		if (strcmp(made.linked, names.linkage))
 			made.raw = strings_take(strings, xstrdup(names.linkage));

@@ -71,7 +71,10 @@ bool symbolizer_file_lost(const struct symbolizer_module *module);
 /* One line on what is missing of a module, and why ("no names of functions: no file …"), or NULL. */
 const char *symbolizer_problem(const struct symbolizer *symbolizer, uint32_t module);
 
-/* Demangles C++, Rust legacy and v0 names; a copy of the name where it is none of these. */
+/*
+ * Demangles C++, Rust legacy and v0 names and those of Fortran's modules; a copy of the name where it
+ * is none of these.
+ */
 char *symbolizer_demangle(const char *name);
 
 enum elf_trace {
