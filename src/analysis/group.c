@@ -442,6 +442,11 @@ bool grouping_by_stack(const struct grouping *g)
 	return !g->sized && g->options.by != GROUP_THREAD && g->options.by != GROUP_AGE;
 }
 
+bool grouping_is_passed_through(const struct grouping *g)
+{
+	return g->sized || g->options.by == GROUP_AGE;
+}
+
 const struct group *grouping_get(const struct grouping *g, uint32_t group)
 {
 	return g->sized ? &g->groups[group] : &g->bases[group];

@@ -69,6 +69,9 @@ uint32_t grouping_of_stack(struct grouping *grouping, uint32_t side, uint32_t st
 /* Whether the stack alone decides about the group; ask after the last grouping_add(). */
 bool grouping_by_stack(const struct grouping *grouping);
 
+/* Whether a block goes from group to group as it grows, or gets older. */
+bool grouping_is_passed_through(const struct grouping *grouping);
+
 /* Valid until the next grouping_of(). */
 const struct group *grouping_get(const struct grouping *grouping, uint32_t group);
 

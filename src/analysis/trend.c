@@ -426,7 +426,7 @@ static void forecast(struct trend *t, double limit)
 
 bool trend_row_is_buffer(const struct trend *t, const struct trend_row *row)
 {
-	return row->grown != TREND_NO_BLOCK &&
+	return row->grown != TREND_NO_BLOCK && !grouping_is_passed_through(t->grouping) &&
 	       (double)row->grown_size >= BUFFER_SHARE * row->bytes[t->nr_samples - 1];
 }
 

@@ -97,7 +97,10 @@ bool trend_row_grows(const struct trend *trend, const struct trend_row *row);
 /* Whether it is to be shown: that, or with too few samples for any confidence, all that has grown. */
 bool trend_row_shown(const struct trend *trend, const struct trend_row *row);
 
-/* Whether most of the row's bytes at the end are one block that grew: `grown`. */
+/*
+ * Whether most of the row's bytes at the end are one block that grew, `grown`, and which has been in
+ * this group all the time.
+ */
 bool trend_row_is_buffer(const struct trend *trend, const struct trend_row *row);
 /*
  * When the row first grew, in seconds of the process: for such a buffer when it first did, else the

@@ -65,6 +65,9 @@ a, b = (json.load(open(f)) for f in sys.argv[1:])
 same = ("key", "bytes", "count", "at_s", "shape", "confidence", "slope_bytes_per_hour", "first_growth_s", "survivors")
 if [[r[m] for m in same] for r in a["rows"]] != [[r[m] for m in same] for r in b["rows"]]: print("half differs")
 END
+# a buffer that doubles goes from size to size: it is no group's
+heapstory trend files --by size -n all --json >size.json
+check_json size.json 'not any(r["buffer"] for r in j["rows"])'
 # and with filters and groups that need blocks
 for by in site stack function module zone; do
 	heapstory trend files --by $by -n all --json >a.json
