@@ -6,8 +6,8 @@ start c heapstory run -o out --no-exit-snapshot -- "$PROGRAMS/inlined_leak"
 snap_marks c out/store.live 1 2
 finish_program c || fail "ended with $?"
 for by in class site function; do
-	heapstory diff 1.hs 2.hs --by $by >$by
-	grep -oE '(job|task|blob<(100|33)>).*make.*' $by | sort -u >rows
-	[ "$(wc -l <rows)" = 4 ] || fail "--by $by: $(cat $by)"
+	heapstory diff 1.hs 2.hs --by $by >by.txt
+	grep -oE '(job|task|blob<(100|33)>).*make.*' by.txt | sort -u >rows
+	[ "$(wc -l <rows)" = 4 ] || fail "--by $by: $(cat by.txt)"
 done
 finish
