@@ -47,8 +47,8 @@ static inline bool lineage_holds_size(uint64_t packed)
 
 /*
  * The block of r (a copy, not committed) now has this size, by this stack, at this time. Makes
- * its lineage at the first resizing and a long one when the short one is full. False: no room;
- * r is as it was.
+ * its lineage at the first resizing and a long one when the short one is full. False: no room; its
+ * size and stack are as they were, but it may have a lineage now.
  */
 bool lineage_step(struct thread *t, struct hs_record *r, uint64_t size, uint64_t usable, uint32_t stack,
 		  uint32_t tick);
