@@ -216,7 +216,7 @@ $(P)/%: tests/programs/%.c $(program_headers)
 	@mkdir -p $(@D)
 	$(Q)$(program_cc) $(program_flags) -Wl,-rpath,'$$ORIGIN' -o $@ $< -pthread -ldl $(program_libs)
 
-$(P)/cpp_corners $(P)/cpp_merged: program_std := c++20
+$(P)/cpp_bus $(P)/cpp_corners $(P)/cpp_merged $(P)/cpp_operations $(P)/cpp_text: program_std := c++20
 
 $(P)/%: tests/programs/%.cpp $(program_headers)
 	@mkdir -p $(@D)

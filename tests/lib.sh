@@ -119,6 +119,20 @@ truth() {
 	"$PYTHON" "$TOOLS/truth.py" "$BUILD/heapstory" "$@" || fail "truth of $1"
 }
 
+# blocks_of NAME PROGRAM: its live blocks at MARK 1 in NAME.json, what it tells of them in NAME.out
+blocks_of() {
+	start "$1" heapstory run -o "$1.run" -- "$2"
+	wait_mark "$1" 1 || finish
+	heapstory snap "$1.run/store.live" -o "$1.hs" >/dev/null || fail "snap $1"
+	finish_program "$1" || fail "$1 ended with $?"
+	heapstory heap "$1.hs" --addresses all -n all --json >"$1.json" || fail "heap $1.hs"
+}
+# right_classes NAME PROGRAM: they have the classes that it tells (tests/tools/classes.py)
+right_classes() {
+	blocks_of "$1" "$2"
+	"$PYTHON" "$TOOLS/classes.py" "$1.out" "$1.json" >said || { fail "classes: $1"; cat said; }
+}
+
 # emulated: from here on programs are those for aarch64, run by $EMULATOR under the tracer for it,
 # with which truth knows how to deal.
 emulated() {

@@ -1,13 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # Functions that the compiler merges have the name of one type only; no block has its class by that.
-take() { # PROGRAM NAME
-	start "$2" heapstory run -o "$2.run" -- "$1"
-	wait_mark "$2" 1 || finish
-	heapstory snap "$2.run/store.live" -o "$2.hs" >/dev/null || fail "snap $2"
-	finish_program "$2" || fail "$2 ended with $?"
-	heapstory heap "$2.hs" --addresses all -n all --json >"$2.json" || fail "heap $2.hs"
-}
 # types that only one file knows, whose functions gcc merges: no class is wrong. Of whole functions of
 # vectors that are merged gcc has no frames, so that these are unknown from -O2 on.
 need clang++
@@ -15,7 +8,7 @@ for compiler in 'g++ -O0' 'g++ -O1' 'g++ -O2' 'g++ -O3' 'g++ -Os' 'clang++ -O2';
 	name=merged_${compiler// /_}
 	# shellcheck disable=SC2086 # the compiler and an option
 	$compiler -g -std=c++20 -I"$TESTS/programs" -o "$name" "$TESTS/programs/cpp_merged.cpp" || fail "$compiler"
-	take "./$name" "$name"
+	blocks_of "$name" "./$name"
 	"$PYTHON" "$TOOLS/classes.py" "$name.out" "$name.json" >said
 	grep -q '; wrong: 0.0 %, 0.0 %' said || { fail "wrong classes: $name"; cat said; }
 	case $compiler in
@@ -24,4 +17,10 @@ for compiler in 'g++ -O0' 'g++ -O1' 'g++ -O2' 'g++ -O3' 'g++ -Os' 'clang++ -O2';
 	esac
 	! grep -vqE "$unknown" said || { fail "unknown classes: $name"; cat said; }
 done
+# without types in the debug information classes are few, and none is wrong
+clang++ -O2 -gline-tables-only -std=c++20 -I"$TESTS/programs" -o lines "$TESTS/programs/cpp_services.cpp" ||
+	fail "clang++ -gline-tables-only"
+blocks_of lines ./lines
+"$PYTHON" "$TOOLS/classes.py" lines.out lines.json >said
+grep -q '; wrong: 0.0 %, 0.0 %' said || { fail "wrong classes: lines"; cat said; }
 finish

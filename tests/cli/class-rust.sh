@@ -9,11 +9,6 @@ MAKEFLAGS='' rustc -O -C debuginfo=1 --edition 2021 --crate-name rust_services -
 MAKEFLAGS='' rustc -g --edition 2021 --crate-name rust_services -o debug \
 	"$TESTS/programs/rust_services.rs" || fail "rustc -g"
 for name in rust_types rust_services lesser debug; do
-	start $name heapstory run -o $name.run -- ./$name
-	wait_mark $name 1 || finish
-	heapstory snap $name.run/store.live -o $name.hs >/dev/null || fail "snap $name"
-	finish_program $name || fail "$name ended with $?"
-	heapstory heap $name.hs --addresses all -n all --json >$name.json || fail "heap $name"
-	"$PYTHON" "$TOOLS/classes.py" $name.out $name.json >said || { fail "classes: $name"; cat said; }
+	right_classes $name ./$name
 done
 finish

@@ -22,6 +22,9 @@ static void tell(const void *address, const char *what)
 	told[nr_told++] = {address, what};
 }
 
+/* The class is the type, as it is written here. */
+#define TELL(address, ...) tell(address, #__VA_ARGS__)
+
 static bool print_told()
 {
 	char line[512];
