@@ -194,33 +194,22 @@ void trend_add_blocks(struct trend *t, size_t sample, const struct snapshot *s,
 		      const struct series_map *map)
 {
 	struct trend_work *w = t->work;
-	uint64_t *largest = NULL;
-	size_t nr_largest = 0;
 	bool last = sample + 1 == t->nr_samples;
 
 	for (size_t i = 0; i < s->nr_blocks; i++) {
 		struct snap_block b = translated(w, &s->blocks[i], s, map);
 		struct trend_row *row;
-		uint32_t group;
 
 		if (!filter_passes(&w->filter, &b))
 			continue;
-		group = grouping_of(t->grouping, 0, &b);
-		row = row_of(t, group);
+		row = row_of(t, grouping_of(t->grouping, 0, &b));
 		row->bytes[sample] += (double)b.size;
 		row->count[sample] += 1;
-		if (!last)
-			continue;
-		while (nr_largest <= group) {
-			largest = xreallocarray(largest, nr_largest + 1, sizeof(*largest));
-			largest[nr_largest++] = 0;
-		}
-		if (!row->stack || b.size > largest[group]) {
+		if (last && (!row->stack || b.size > row->stack_size)) {
 			row->stack = b.stack;
-			largest[group] = b.size;
+			row->stack_size = b.size;
 		}
 	}
-	free(largest);
 }
 
 /* The staircase that the lineage of a block tells of, as far as the samples reach back. */

@@ -41,7 +41,9 @@ struct trend_row {
 	bool changed; /* not the same in all samples */
 	struct trend_view view;
 	struct trend_belief belief;
-	uint32_t stack; /* of the series: the one that gained most; 0: none */
+	/* Of the series: the one that gained most, or where blocks are added, of the largest; 0: none. */
+	uint32_t stack;
+	uint64_t stack_size; /* of that block */
 	uint32_t
 		nr_stacks; /* that ever had live blocks; 0 where the group says nothing of stacks */
 	/* Of the snapshot given to trend_add_latest(): */
