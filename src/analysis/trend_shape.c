@@ -291,19 +291,31 @@ static enum trend_shape few_look(const double *value, size_t n)
 	return rises == 1 ? TREND_STEP : TREND_PLATEAU;
 }
 
-/* Whether the values went up for a while or at once; else noise. */
+/* Whether the last third of the values still rises as fast as all of them, or a third as fast. */
+static bool rises_still(const double *s, const double *value, size_t n)
+{
+	size_t from = n - n / 3;
+
+	return trend_fit_line(s + from, value + from, n - from).slope * (s[n - 1] - s[0]) >
+	       (value[n - 1] - value[0]) / 3;
+}
+
+/* Whether the values went up for a while or at once, and not all the time; else noise. */
 static enum trend_shape risen_look(const double *s, const double *value, size_t n, double level)
 {
 	double scale = spread(value, n), needed = BEND_EVIDENCE + 2 * log((double)n);
 	struct trend_bend ramp = trend_fit_bend(CURVE_RAMP, s, value, n);
 	struct trend_bend step = trend_fit_bend(CURVE_STEP, s, value, n);
 	struct trend_bend fill = trend_fit_bend(CURVE_FILL, s, value, n);
+	double line = trend_fit_line(s, value, n).squares, stopped = log((double)n);
 
 	if (evidence_of(&step, level, n, scale) > needed &&
 	    better(step.squares, ramp.squares, n, scale) > -log((double)n))
 		return TREND_STEP;
-	if (evidence_of(&ramp, level, n, scale) > needed ||
-	    evidence_of(&fill, level, n, scale) > needed)
+	if ((evidence_of(&ramp, level, n, scale) > needed &&
+	     evidence_of(&ramp, line, n, scale) > stopped) ||
+	    (evidence_of(&fill, level, n, scale) > needed &&
+	     evidence_of(&fill, line, n, scale) > stopped && !rises_still(s, value, n)))
 		return TREND_PLATEAU;
 	return TREND_NOISE;
 }
