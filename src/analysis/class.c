@@ -15,11 +15,11 @@
 #include <string.h>
 
 #include "analysis/class_brackets.h"
+#include "analysis/class_doubt.h"
 #include "analysis/class_pattern.h"
 #include "analysis/class_rules.h"
 #include "analysis/class_text.h"
 #include "analysis/names.h"
-#include "analysis/runtime.h"
 #include "util/alloc.h"
 
 #define MAX_NAME 16384u /* bytes of a function's name that are looked at */
@@ -32,6 +32,7 @@ struct finding {
 	bool is_kind; /* if none does, only the kind is known */
 	bool of_allocator; /* by allocators only; not provisional: frames without a rule followed */
 	bool private; /* by a function that only the container itself calls, in the frame before */
+	bool keys_unknown; /* of a tree: whether there may be several values of one key */
 	bool contradicted; /* two frames say different things, and nothing tells which is right */
 };
 
@@ -131,25 +132,6 @@ static bool is_of_allocator(const struct class_rule *rule)
 	return *rule->class == '=' && !strchr(rule->class, '|');
 }
 
-/* Whether nobody but a container of libstdc++ itself calls the function: "_M_get_node". */
-static bool is_private(const char *function)
-{
-	const char *name = function, *arguments = strchr(function, '<');
-
-	if (strncmp(function, "std::", 5) != 0)
-		return false;
-	for (const char *p = function; *p; p++) {
-		if (bracket(function, p) > 0)
-			p = group_end(function, p);
-		if (!*p)
-			break;
-		if (name_follows(function, p, "::"))
-			name = p;
-	}
-	return name_starts(name, "_M_") || name_starts(name, "_S_") ||
-	       (arguments && name_follows(function, arguments, "_base"));
-}
-
 /* Whether two classes are of one container, of which a tree may be a map or a multimap. */
 static bool same_container(const char *class, const char *other)
 {
@@ -246,13 +228,18 @@ static bool ask_function(const char *function, bool generic_names, bool inlined,
 		    (generic_names && has_parameters(rule, &captures)) ||
 		    !may_follow(rule, &captures, f, inlined))
 			continue;
+		if (!f->name && !inlined && class_hides_inlined(function)) {
+			f->contradicted = true;
+			return true;
+		}
 		class = rule_class(rule, &captures);
 		if (!class) {
 			found_nothing(f);
 			continue;
 		}
 		take(rule, &captures, class, f);
-		f->private = f->name && is_private(function);
+		f->private = f->name && class_private(function);
+		f->keys_unknown = !inlined && class_is_tree(function) && !class_tells_keys(function);
 		return true;
 	}
 	return false;
@@ -299,32 +286,6 @@ static bool ask_scope(const char *scope, bool inlined, struct finding *f)
 	return fits;
 }
 
-/*
- * Debug information without types (clang -gline-tables-only) has neither scopes nor arguments of
- * inlined functions: whose "allocate" it is only the next function that is not inlined tells.
- */
-static bool is_bare(const struct frame *frame)
-{
-	const char *f = frame->function;
-
-	return frame->inlined && f && *f != '<' && f[strcspn(f, "<(:")] != ':' && frame->file &&
-	       runtime_file(frame->file);
-}
-
-/* Whether nobody but a container, or its allocator, calls the function. */
-static bool is_bare_private(const char *function)
-{
-	static const char *const starts[] = {"_M_", "_S_", "__", "operator new", "operator()"};
-	size_t len = strcspn(function, "<(");
-
-	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
-		if (name_starts(function, starts[i]))
-			return true;
-	}
-	return name_follows(function, function + len, "_base") ||
-	       (len == strlen("allocate") && name_starts(function, "allocate"));
-}
-
 /* A container of values by their keys, of which there is one with several of one key. */
 static bool is_associative(const char *class)
 {
@@ -343,7 +304,7 @@ static void ask_bare(const char *function, struct finding *f)
 	bool several = strstr(function, "multi") || strstr(function, "_equal");
 
 	if (f->name ? several && is_associative(f->name) && !strstr(f->name, "multi")
-		    : !is_bare_private(function)) {
+		    : !class_bare_private(function)) {
 		found_nothing(f);
 		f->contradicted = true;
 	}
@@ -354,12 +315,14 @@ static void ask_frame(const struct frame *frame, struct finding *f)
 	char *scope = plain_function(frame->scope), *function = NULL;
 	bool inlined = frame->file != NULL, fits = scope && ask_scope(scope, inlined, f);
 
-	if (is_bare(frame))
+	if (class_bare(frame))
 		ask_bare(frame->function, f);
 	if (!fits) {
 		function = plain_function(frame->function);
 		fits = function && ask_function(function, true, inlined, f);
 	}
+	if (function && class_tells_keys(function))
+		f->keys_unknown = false;
 	if (!fits) {
 		f->provisional = f->provisional && f->is_kind;
 		f->private = false;
@@ -402,7 +365,7 @@ void class_of_stack(const struct frame *const *frames, size_t nr, struct stack_c
 
 	for (; i < nr && frames[i]->runtime && !f.contradicted; i++)
 		ask_frame(frames[i], &f);
-	if (f.name && !*f.name)
+	if (f.keys_unknown || (f.name && !*f.name))
 		found_nothing(&f);
 	else if (f.provisional && f.is_kind)
 		forget_arguments(f.name);

@@ -399,6 +399,32 @@ static void test_cpp(void **state)
 		     "std::map<int, B>", NULL);
 }
 
+/* What is inlined is not known: it may be an element's. */
+static void test_no_lines(void **state)
+{
+	static const char insert[] = "std::_Rb_tree<A, A, std::_Identity<A>, std::less<A>, "
+				     "std::allocator<A> >::_M_insert_<A>(A&&)";
+
+	(void)state;
+	without_lines = true;
+	expect_class(FRAMES("std::vector<A, std::allocator<A> >::push_back(A&&)"), "std::vector<A>",
+		     "A");
+	expect_class(FRAMES("std::vector<std::list<A>, std::allocator<std::list<A> > >::"
+			    "push_back(std::list<A> const&)"),
+		     NULL, NULL);
+	expect_class(FRAMES("std::_Vector_base<std::list<A>, std::allocator<std::list<A> > >::"
+			    "_M_allocate(unsigned long)"),
+		     "std::vector<std::list<A>>", "std::list<A>");
+	/* a set or a multiset */
+	expect_class(FRAMES(insert), NULL, NULL);
+	expect_class(FRAMES(insert, "std::_Rb_tree<A, A, std::_Identity<A>, std::less<A>, "
+				    "std::allocator<A> >::_M_insert_unique<A>(A&&)"),
+		     "std::set<A>", NULL);
+	expect_class(FRAMES(insert, "std::multiset<A, std::less<A>, std::allocator<A> >::insert(A&&)"),
+		     "std::multiset<A>", NULL);
+	without_lines = false;
+}
+
 /* As clang -gline-tables-only has them: inlined functions have no scopes. */
 static void test_bare(void **state)
 {
@@ -543,6 +569,7 @@ int main(void)
 		cmocka_unit_test(test_tight), cmocka_unit_test(test_function),
 		cmocka_unit_test(test_match), cmocka_unit_test(test_match_ends),
 		cmocka_unit_test(test_type),  cmocka_unit_test(test_cpp),
+		cmocka_unit_test(test_no_lines),
 		cmocka_unit_test(test_bare),
 		cmocka_unit_test(test_rust),  cmocka_unit_test(test_site),
 		cmocka_unit_test(test_table),
