@@ -91,6 +91,33 @@ static void cut_number_type(struct buffer *b)
 		b->len = len;
 }
 
+/* Whether a second argument is the default one: in b stands "std::queue<A", it is "std::deque<A>". */
+static bool is_default_container(struct buffer *b, const char *second)
+{
+	static const char *const adaptors[][2] = {
+		{"std::queue<", "std::deque<"},
+		{"std::stack<", "std::deque<"},
+		{"std::priority_queue<", "std::vector<"},
+	};
+
+	for (size_t i = 0; i < sizeof(adaptors) / sizeof(adaptors[0]); i++) {
+		char *first, *both;
+		bool same;
+
+		if (!name_starts(second, adaptors[i][1]) || second[strlen(second) - 1] != '>')
+			continue;
+		first = xstrndup(second + strlen(adaptors[i][1]),
+				 strlen(second) - strlen(adaptors[i][1]) - 1);
+		both = xasprintf("%s%s", adaptors[i][0], first);
+		same = name_follows(buffer_string(b), buffer_string(b) + b->len, both);
+		free(both);
+		free(first);
+		if (same)
+			return true;
+	}
+	return false;
+}
+
 /* The arguments behind a '<' or '(', up to what closes them; returns what is behind that. */
 static const char *add_arguments(struct buffer *b, const char *p, char close, unsigned int depth)
 {
@@ -102,7 +129,9 @@ static const char *add_arguments(struct buffer *b, const char *p, char close, un
 
 		p = add_type(&one, p, depth + 1);
 		cut_number_type(&one);
-		if (!nr || close != '>' || !is_default(buffer_string(&one))) {
+		if (!nr || close != '>' ||
+		    (!is_default(buffer_string(&one)) &&
+		     !(nr == 1 && is_default_container(b, buffer_string(&one))))) {
 			if (nr)
 				buffer_add_string(b, ", ");
 			buffer_add_string(b, buffer_string(&one));
