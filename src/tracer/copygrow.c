@@ -47,7 +47,6 @@
 #define SHOWN 128u       /* bytes from which on a buffer has its lineage in the record */
 #define BARREN 128u      /* small heirs in a row of which none went on: the site rests */
 #define BARREN_AGAIN 16u /* so many after that rest */
-#define TOGETHER 4u       /* arrays that one step makes before it frees the old ones in turn */
 #define BARREN_FAILS 5u  /* it begins with so long a one */
 
 /* Looks at unknown sites are paid for with births that nobody looks at; large blocks need not pay. */
@@ -207,7 +206,7 @@ void copygrow_watch(struct copygrow *c, uint32_t key, uint32_t nr, const struct 
 {
 	uint64_t size = born->size & HS_SIZE_MAX, now = born->serial;
 	struct copy_site *site = &c->sites[copygrow_place(key)];
-	uint32_t lives = TOGETHER;
+	uint32_t lives = 1;
 
 	if (born->word & HS_RECORD_LINEAGE || !born->stack)
 		return;
@@ -414,6 +413,17 @@ static void forget_candidate(struct copygrow *c, uint32_t nr)
 			drop(c, i--);
 }
 
+/*
+ * A death has made none of the candidates an heir. One that has does not count for the others: of the
+ * arrays that a table has side by side, each old one is freed after those before it.
+ */
+static void let_age(struct copygrow *c)
+{
+	for (uint32_t i = c->nr_candidates; i-- > 0;)
+		if (!--c->candidates[i].lives)
+			drop_unmatched(c, i);
+}
+
 bool copygrow_heir(struct thread *t, uint32_t nr, struct copy_link *ret_link)
 {
 	struct copygrow *c = &t->copygrow;
@@ -440,10 +450,9 @@ bool copygrow_heir(struct thread *t, uint32_t nr, struct copy_link *ret_link)
 			found(t, i, old, ret_link);
 			forget_candidate(c, nr);
 			return true;
-		} else if (!--candidate->lives) {
-			drop_unmatched(c, i);
 		}
 	}
+	let_age(c);
 	return false;
 }
 
