@@ -5,7 +5,7 @@
 //! moved entry by entry. From MARK 1 to 2 put() brings it from 3 keys to 1000, to MARK 3 to 3000. A
 //! HashSet<String> gets 200 names (24 bytes a bucket). A BinaryHeap<u64> and a Vec<Vec<u8>> grow by
 //! realloc; a Vec that is cloned when it is full, as a copy-on-write list is, by copies, to exactly
-//! twice its size. Two Vecs that are swapped each round grow in turn. An Arc<[u8]> is replaced by
+//! twice its size. Two Vecs that are swapped each round grow in turn. A Box<[u8]> is replaced by
 //! one of another size each time, which is no growth.
 //!
 //! TRUTH grow 1 2 at=put blocks=0 bytes=34748
@@ -21,7 +21,6 @@
 //! TRUTH exit code=0
 include!("mark.rs");
 use std::collections::{BinaryHeap, HashMap, HashSet};
-use std::sync::Arc;
 
 #[derive(Default)]
 struct Data {
@@ -32,7 +31,7 @@ struct Data {
     list: Vec<u64>,
     front: Vec<u64>,
     back: Vec<u64>,
-    config: Option<Arc<[u8]>>,
+    config: Option<Box<[u8]>>,
     sum: u64,
 }
 
@@ -76,7 +75,7 @@ fn take_turns(d: &mut Data, n: u64) {
 
 #[inline(never)]
 fn replace(d: &mut Data, n: u64) {
-    d.config = Some(Arc::from(vec![n as u8; 100 + (n % 300) as usize]));
+    d.config = Some(vec![n as u8; 100 + (n % 300) as usize].into_boxed_slice());
 }
 
 #[inline(never)]
