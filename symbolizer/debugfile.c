@@ -23,6 +23,7 @@
 #include "util/proc_maps.h"
 
 #define SYSTEM_DEBUG_DIR "/usr/lib/debug"
+#define UNSURE_NS	 UINT64_C(20000000)
 
 static void add_dir(struct debug_dirs *dirs, const char *dir, size_t len)
 {
@@ -106,10 +107,15 @@ static bool is_inode(const struct elf_file *elf, const struct symbolizer_module 
 	return elf->inode == module->inode && (!module->dev || elf->dev == module->dev);
 }
 
-/* The number of a file that is gone may be another file's by now, and a file written anew. */
-static bool is_unchanged(const struct elf_file *elf, const struct symbolizer_module *module)
+/*
+ * Whether what was changed at that time is as it was when the module was loaded, which is told late
+ * by up to a tick, and the clock of a file system is late by as much. Where the inode is known, what
+ * was built and run at once is to have names; where it is not, it may be another file.
+ */
+static bool is_older(uint64_t changed_ns, const struct symbolizer_module *module)
 {
-	return !module->loaded_ns || elf->changed_ns <= module->loaded_ns;
+	return !module->loaded_ns ||
+	       changed_ns + (module->inode ? 0 : UNSURE_NS) <= module->loaded_ns;
 }
 
 /* Whether no link on the module's path was made after it was loaded: it may lead elsewhere since. */
@@ -124,7 +130,7 @@ static bool leads_there(const struct elf_file *elf, const struct symbolizer_modu
 		at += strcspn(elf->path + at, "/");
 		if (snprintf(path, sizeof(path), "%.*s", (int)at, elf->path) >= (int)sizeof(path) ||
 		    lstat(path, &st) ||
-		    (S_ISLNK(st.st_mode) && elf_time_ns(&st.st_ctim) > module->loaded_ns))
+		    (S_ISLNK(st.st_mode) && !is_older(elf_time_ns(&st.st_ctim), module)))
 			return false;
 	}
 	return true;
@@ -156,7 +162,7 @@ static bool judge_own(const struct symbolizer_module *module, const struct elf_f
 				elf->build_id_len ? "the build id " : "no build id", have, want);
 	} else if (module->inode && !is_inode(elf, module)) {
 		why = xasprintf("'%s' is another file than the one that was loaded", path);
-	} else if (!is_unchanged(elf, module) || (!module->inode && !leads_there(elf, module))) {
+	} else if (!is_older(elf->changed_ns, module) || (!module->inode && !leads_there(elf, module))) {
 		why = xasprintf("'%s' has no known build id and was changed after it was loaded",
 				path);
 	} else {
@@ -244,7 +250,7 @@ static bool try_identity(const struct symbolizer_module *module, const char *pat
 	if (elf_open(ret, path, NULL) < 0)
 		return false;
 	if (module->build_id_len ? has_build_id(ret, module->build_id, module->build_id_len) :
-				   is_inode(ret, module) && is_unchanged(ret, module))
+				   is_inode(ret, module) && is_older(ret->changed_ns, module))
 		return true;
 	elf_release(ret);
 	return false;

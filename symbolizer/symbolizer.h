@@ -28,7 +28,7 @@ struct symbolizer_module {
 	const uint8_t *build_id;
 	size_t build_id_len;           /* 0: none known */
 	uint64_t dev, inode;           /* of the file when it was loaded; 0: unknown */
-	uint64_t loaded_ns;            /* when that was, CLOCK_REALTIME; 0: unknown */
+	uint64_t loaded_ns;            /* not later than 10 ms after it, CLOCK_REALTIME; 0: unknown */
 	uint32_t pid;                  /* of the living process it is mapped in, for /proc/PID/root; 0: none */
 	uint64_t mapped;               /* an address there where it is mapped; 0: unknown */
 };

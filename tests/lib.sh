@@ -113,6 +113,19 @@ finish_program() { # NAME: closes its input, returns its status
 # The process that NAME's `heapstory run` traces.
 traced_pid() { ps -o pid=,comm= --ppid "${PID[$1]}" | awk '$2 != "heapstory-group" { print $1; exit }'; }
 
+# wait_held NAME PATTERN: waits until heapstory, started as NAME or below it, holds such a file open.
+wait_held() {
+	local i p
+	for ((i = 0; i < 600; i++)); do
+		for p in "${PID[$1]}" $(pgrep -P "${PID[$1]}"); do
+			# shellcheck disable=SC2010 # where a link leads to
+			[ "$(cat "/proc/$p/comm" 2>/dev/null)" = heapstory ] && ls -l "/proc/$p/fd" 2>/dev/null | grep -q "$2" && return
+		done
+		sleep 0.05
+	done
+	fail "no file '$2' is held"
+}
+
 # truth PROGRAM [OPTION]...: its TRUTH lines hold (tests/tools/truth.py)
 truth() {
 	[ -e "$PROGRAMS/$1" ] || skip "tests/programs/$1 is not built"

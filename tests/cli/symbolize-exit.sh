@@ -5,19 +5,7 @@
 cp "$PROGRAMS/cache_insert" gone
 start c heapstory run -o out -- ./gone
 wait_mark c 1 || finish
-held() { # heapstory has the file open
-	local p
-	for p in "${PID[c]}" $(pgrep -P "${PID[c]}"); do
-		# shellcheck disable=SC2010 # where a link leads to
-		[ "$(cat "/proc/$p/comm" 2>/dev/null)" = heapstory ] && ls -l "/proc/$p/fd" 2>/dev/null | grep -q '/gone$' && return
-	done
-	return 1
-}
-for ((i = 0; i < 600; i++)); do
-	held && break
-	sleep 0.05
-done
-held || fail "the program's file is not held"
+wait_held c '/gone$'
 rm gone
 finish_program c || fail "ended with $?"
 heapstory heap out --json >store.json

@@ -4,19 +4,6 @@
 # process has gone, has the names of both, since run held their files open.
 user_setup
 cp "$PROGRAMS/upgrade_self" "$PROGRAMS/plug_a.so" bin/
-# Waits until heapstory, started as NAME or below it, holds the library.
-wait_held() { # NAME
-	local i
-	for ((i = 0; i < 600; i++)); do
-		for p in "${PID[$1]}" $(pgrep -P "${PID[$1]}"); do
-			# shellcheck disable=SC2010 # where a link leads to
-			[ "$(cat "/proc/$p/comm" 2>/dev/null)" = heapstory ] &&
-				ls -l "/proc/$p/fd" 2>/dev/null | grep -q 'upgrade_self\.[0-9]*\.so' && return
-		done
-		sleep 0.05
-	done
-	fail "the library is not held"
-}
 names() { # FOLDER
 	$2 heapstory check "$1/exit.hs" >check.out || fail "check"
 	grep -q ' names$' check.out || fail "no names in exit.hs"
@@ -28,14 +15,14 @@ names() { # FOLDER
 }
 start u as_user heapstory run -o out -- bin/upgrade_self
 wait_mark u 1 || finish
-wait_held u
+wait_held u 'upgrade_self\.[0-9]*\.so'
 go u
 wait_mark u 2 || finish
 finish_program u || fail "ended with $?"
 names out as_user
 start r heapstory run -o "$WORK/again" -- bin/upgrade_self
 wait_mark r 1 || finish
-wait_held r
+wait_held r 'upgrade_self\.[0-9]*\.so'
 go r
 wait_mark r 2 || finish
 finish_program r || fail "ended with $?"

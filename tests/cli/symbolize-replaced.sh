@@ -23,6 +23,7 @@ cp "$PROGRAMS/cache_insert" bin/plain
 objcopy --remove-section .note.gnu.build-id bin/plain
 start n as_user heapstory run -o none -- bin/plain
 wait_mark n 1 || finish
+wait_held n '/plain$'
 cp "$PROGRAMS/ends" bin/other
 mv bin/other bin/plain
 as_user heapstory snap none/store.live -o none.hs >/dev/null || fail "snap without a build id"
