@@ -4,8 +4,8 @@
 # those of the other. The kernel says which file is mapped; where nothing does, there is no name.
 user_setup
 program=$PWD/program
-as_user cp "$PROGRAMS/upgrade_self" "$program"
-as_user objcopy --remove-section .note.gnu.build-id "$PROGRAMS/plug_a.so" "$program.so"
+cp "$PROGRAMS/upgrade_self" "$program"
+objcopy --remove-section .note.gnu.build-id "$PROGRAMS/plug_a.so" "$program.so"
 objcopy --remove-section .note.gnu.build-id "$PROGRAMS/plug_b.so" plug_b.so
 names() { # FILE EXPRESSION...: of what the library's frames are called, "of"
 	local file=$1

@@ -127,11 +127,12 @@ fn main() {
     );
     for t in s.subs.lock().unwrap().iter() {
         for k in 0..40 {
-            let m = Msg::Many(vec![
-                Msg::Text(txt(k)),
-                Msg::Bytes(vec![1u8; 50].into_boxed_slice()),
-                Msg::Done,
-            ]);
+            // not vec![..]: what older compilers make of it has the elements' type in no frame
+            let mut many = Vec::with_capacity(3);
+            many.push(Msg::Text(txt(k)));
+            many.push(Msg::Bytes(vec![1u8; 50].into_boxed_slice()));
+            many.push(Msg::Done);
+            let m = Msg::Many(many);
             look(&m);
             t.send(m).unwrap();
         }
