@@ -63,7 +63,10 @@ static bool grew(const struct diff_sums *s)
 	return bytes_more(s) > 0 || s->after.count > s->before.count;
 }
 
-/* What a row is called: stacks go by their site, and with a class it is said where it is made. */
+/*
+ * What a row is called: stacks go by their site, with a class it is said where it is made, and of a
+ * size or an age what it is.
+ */
 static char *row_label(const struct diff *d, const struct diff_row *row,
 		       struct names *const names[2], enum group_by by)
 {
@@ -71,6 +74,10 @@ static char *row_label(const struct diff *d, const struct diff_row *row,
 	const struct frame *site = NULL;
 	char *place, *label;
 
+	if (by == GROUP_SIZE)
+		return xasprintf("blocks of %s bytes", key);
+	if (by == GROUP_AGE)
+		return xasprintf("blocks of age %s", key);
 	if (by == GROUP_STACK || by == GROUP_CLASS)
 		site = names_site(names[row->side], row->stack);
 	if (by == GROUP_STACK)

@@ -18,6 +18,8 @@ echo "-- grew"
 expect_status 1 heapstory diff 1.hs 2.hs --exit-code
 expect_status 1 heapstory diff 1.hs 2.hs --fail-above 47999
 expect_status 1 heapstory diff 1.hs 2.hs --exit-code --by stack
+expect_status 1 heapstory diff 1.hs 2.hs --exit-code --by size | tail -n 1
+expect_status 1 heapstory diff 1.hs 2.hs --exit-code --by age | tail -n 1 | sed 's/age .*,/age AGE,/'
 expect_status 1 heapstory diff 1.hs 2.hs --fail-above 1k --json >grew.json
 check_json grew.json 'j["totals"]["verdict"]["failed"] is True' \
 	'j["totals"]["verdict"]["limit_bytes"] == 1024' '"cache_insert" in j["totals"]["verdict"]["text"]'
