@@ -4,7 +4,7 @@
 # as well. The group is a new one: of run, the program, and nobody else.
 setsid -w heapstory run -o out -- "$PROGRAMS/count_signals" >got 2>err &
 for ((i = 0; i < 400; i++)); do
-	grep -q READY got && break
+	grep -qs READY got && break
 	sleep 0.05
 done
 program=$(sed -n 's/READY //p' got)
