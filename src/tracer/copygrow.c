@@ -64,6 +64,11 @@ static void pay(struct copygrow *c, uint64_t now, uint32_t births)
 		c->due = now + MAX_DEBT;
 }
 
+static bool is_good(const struct copygrow *c, const struct copy_site *site)
+{
+	return copygrow_good(c, (uint32_t)(site - c->sites));
+}
+
 static void set_good(struct copygrow *c, const struct copy_site *site, bool good)
 {
 	uint32_t place = (uint32_t)(site - c->sites);
@@ -210,7 +215,7 @@ void copygrow_watch(struct copygrow *c, uint32_t key, uint32_t nr, const struct 
 
 	if (born->word & HS_RECORD_LINEAGE || !born->stack)
 		return;
-	if (site->key == key && copygrow_good(c, copygrow_place(key))) {
+	if (site->key == key && is_good(c, site)) {
 		lives = 8 + (size < 16384 ? (uint32_t)size / 64 : 256);
 		__builtin_prefetch(places(c, now, size), 1);
 	} else {
@@ -352,8 +357,8 @@ static bool judge(struct thread *t, struct copy_site *site, const struct hs_reco
 	link->begins = from && from->foreign && from->unsure < SURE_STEPS - 1;
 	if (is_copied)
 		return true;
-	link->begins = same_stack || (!copygrow_good(&t->copygrow, copygrow_place(site->key)) &&
-				      !comes_and_goes(&t->copygrow, old));
+	link->begins = same_stack ||
+		       (!is_good(&t->copygrow, site) && !comes_and_goes(&t->copygrow, old));
 	link->unsure = chain(t, old, from, size, &link->begins);
 	link->foreign = link->begins ? !same_stack : from && from->foreign;
 	return link->unsure != NO_CHAIN;
