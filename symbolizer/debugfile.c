@@ -145,21 +145,31 @@ static void not_this(char **ret_why, char *why)
 		*ret_why = why;
 }
 
+/* "'PATH' has the build id HAVE, not BEFORE WANT BEHIND": elf has another than id. Caller frees. */
+static char *other_build_id(const char *path, const struct elf_file *elf, const uint8_t *id,
+			    size_t len, const char *before, const char *behind)
+{
+	char have[2 * ELF_BUILD_ID_MAX + 1], want[2 * ELF_BUILD_ID_MAX + 1];
+
+	build_id_text(id, len, want, sizeof(want));
+	build_id_text(elf->build_id, elf->build_id_len, have, sizeof(have));
+	return xasprintf("'%s' has %s%s, not %s%s%s", path,
+			 elf->build_id_len ? "the build id " : "no build id", have, before, want,
+			 behind);
+}
+
 /* Whether elf is the module's file; why not, as not_this() has it. */
 static bool judge_own(const struct symbolizer_module *module, const struct elf_file *elf,
 		      char **ret_why)
 {
 	const char *path = module->path;
-	char have[2 * ELF_BUILD_ID_MAX + 1], want[2 * ELF_BUILD_ID_MAX + 1];
 	char *why;
 
 	if (module->build_id_len) {
 		if (has_build_id(elf, module->build_id, module->build_id_len))
 			return true;
-		build_id_text(module->build_id, module->build_id_len, want, sizeof(want));
-		build_id_text(elf->build_id, elf->build_id_len, have, sizeof(have));
-		why = xasprintf("'%s' has %s%s, not the build id %s that was loaded", path,
-				elf->build_id_len ? "the build id " : "no build id", have, want);
+		why = other_build_id(path, elf, module->build_id, module->build_id_len,
+				     "the build id ", " that was loaded");
 	} else if (module->inode && !is_inode(elf, module)) {
 		why = xasprintf("'%s' is another file than the one that was loaded", path);
 	} else if (!is_older(elf->changed_ns, module) || (!module->inode && !leads_there(elf, module))) {
@@ -187,15 +197,9 @@ static bool try_own(const struct symbolizer_module *module, const char *path,
 static bool judge_build_id(const struct elf_file *elf, const uint8_t *id, size_t len,
 			   char **ret_why)
 {
-	char have[2 * ELF_BUILD_ID_MAX + 1], want[2 * ELF_BUILD_ID_MAX + 1];
-
 	if (has_build_id(elf, id, len))
 		return true;
-	build_id_text(id, len, want, sizeof(want));
-	build_id_text(elf->build_id, elf->build_id_len, have, sizeof(have));
-	not_this(ret_why, xasprintf("'%s' has %s%s, not %s", elf->path,
-				    elf->build_id_len ? "the build id " : "no build id", have,
-				    want));
+	not_this(ret_why, other_build_id(elf->path, elf, id, len, "", ""));
 	return false;
 }
 
