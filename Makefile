@@ -155,7 +155,7 @@ program_so := $(patsubst tests/programs/%.c,$(P)/%.so,$(wildcard tests/programs/
 program_bin := $(filter-out $(program_so:.so=),$(patsubst tests/programs/%.c,$(P)/%,\
 	$(wildcard tests/programs/*.c))) \
 	$(patsubst tests/programs/%.cpp,$(P)/%,$(wildcard tests/programs/*.cpp)) \
-	$(patsubst tests/programs/%.rs,$(P)/%,$(filter-out %/mark.rs,$(wildcard tests/programs/*.rs))) \
+	$(patsubst tests/programs/%.rs,$(P)/%,$(filter-out %/mark.rs %/tell.rs,$(wildcard tests/programs/*.rs))) \
 	$(addprefix $(P)/cache_insert_,O2 frames nopie static stripped) $(P)/own_unwind_generic \
 	$(P)/log_report \
 	$(if $(shell command -v musl-gcc),$(P)/cache_insert_musl)
@@ -227,7 +227,7 @@ $(P)/log_report: $(wildcard tests/programs/log_report/*)
 	$(Q)g++ $(program_flags) -O2 -std=c++17 -o $@ $(filter %.cpp,$^) -pthread
 
 # MAKEFLAGS: rustc would take part in make's job server.
-$(P)/%: tests/programs/%.rs tests/programs/mark.rs
+$(P)/%: tests/programs/%.rs tests/programs/mark.rs tests/programs/tell.rs
 	@mkdir -p $(@D)
 	$(Q)MAKEFLAGS= $(RUSTC) -O -g --edition 2021 -o $@ $<
 

@@ -5,29 +5,12 @@
 //! At MARK 1 it prints a line "BLOCK address class" for each block, as rust_services does.
 #![allow(dead_code)]
 include!("mark.rs");
+include!("tell.rs");
 use std::any::Any;
 use std::cell::RefCell;
 use std::collections::*;
 use std::fmt::Debug;
 use std::rc::*;
-
-static TOLD: std::sync::Mutex<Vec<(usize, String)>> = std::sync::Mutex::new(Vec::new());
-fn tell<T: ?Sized>(address: *const T, what: &str) {
-    let line = (address as *const u8 as usize, what.to_string());
-    TOLD.lock().unwrap().push(line);
-}
-fn txt(i: usize) -> String {
-    format!("a text of some length, number {}", i)
-}
-fn keep<T>(t: T) -> &'static mut T {
-    Box::leak(Box::new(t))
-}
-fn finish() {
-    for (address, what) in TOLD.lock().unwrap().iter() {
-        println!("BLOCK {:#x} {}", address, what);
-    }
-    marks::mark(1);
-}
 
 mod proto {
     pub mod v1 {
