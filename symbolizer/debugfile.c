@@ -19,6 +19,7 @@
 #include "symbolizer/elf.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
+#include "util/clock.h"
 #include "util/error.h"
 #include "util/proc_maps.h"
 
@@ -130,7 +131,7 @@ static bool leads_there(const struct elf_file *elf, const struct symbolizer_modu
 		at += strcspn(elf->path + at, "/");
 		if (snprintf(path, sizeof(path), "%.*s", (int)at, elf->path) >= (int)sizeof(path) ||
 		    lstat(path, &st) ||
-		    (S_ISLNK(st.st_mode) && !is_older(elf_time_ns(&st.st_ctim), module)))
+		    (S_ISLNK(st.st_mode) && !is_older(timespec_ns(&st.st_ctim), module)))
 			return false;
 	}
 	return true;

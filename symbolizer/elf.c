@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
+#include "util/clock.h"
 #include "util/error.h"
 
 #define COPY_MAX (UINT64_C(4) << 30)  /* offsets of names have 32 bits */
@@ -274,11 +275,6 @@ static int read_headers(struct elf_file *elf, const char *name, struct hs_error 
 	return 0;
 }
 
-uint64_t elf_time_ns(const struct timespec *time)
-{
-	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
-}
-
 int elf_open(struct elf_file *elf, const char *path, struct hs_error *err)
 {
 	struct stat st;
@@ -302,7 +298,7 @@ int elf_open(struct elf_file *elf, const char *path, struct hs_error *err)
 	elf->size = (uint64_t)st.st_size;
 	elf->dev = st.st_dev;
 	elf->inode = st.st_ino;
-	elf->changed_ns = elf_time_ns(st.st_nlink ? &st.st_ctim : &st.st_mtim);
+	elf->changed_ns = timespec_ns(st.st_nlink ? &st.st_ctim : &st.st_mtim);
 	return read_headers(elf, path, err);
 }
 

@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 struct hs_error;
-struct timespec;
 
 #define ELF_BUILD_ID_MAX 64u
 
@@ -48,9 +47,6 @@ struct elf_file {
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	size_t build_id_len;    /* 0: has none */
 };
-
-/* A time of a file in nanoseconds, as changed_ns is. */
-uint64_t elf_time_ns(const struct timespec *time);
 
 /* Makes elf empty, so that elf_release() may be called. */
 void elf_init(struct elf_file *elf);

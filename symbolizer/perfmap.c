@@ -19,6 +19,7 @@
 
 #include "util/alloc.h"
 #include "util/buffer.h"
+#include "util/clock.h"
 
 #define MAX_LINE    65536u
 #define PIECE_BYTES 65536u
@@ -141,8 +142,7 @@ static bool is_of_process(int fd, const struct perfmap_process *p, uint64_t *ret
 
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != p->uid)
 		return false;
-	changed_ns =
-		(uint64_t)st.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st.st_mtim.tv_nsec;
+	changed_ns = timespec_ns(&st.st_mtim);
 	*ret_bytes = (uint64_t)st.st_size;
 	return changed_ns + SLACK_NS >= p->start_ns &&
 	       (p->alive || changed_ns <= p->end_ns + SLACK_NS);

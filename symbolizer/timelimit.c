@@ -6,12 +6,14 @@
 
 #include <time.h>
 
+#include "util/clock.h"
+
 static uint64_t now_ns(void)
 {
 	struct timespec now = { 0 };
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return timespec_ns(&now);
 }
 
 void time_limit_start(struct time_limit *limit)

@@ -69,11 +69,6 @@ static void keep_add(struct supervisor *s, uint32_t number, uint64_t bytes, uint
 	s->kept[s->nr_kept++] = (struct kept_snapshot){number, bytes, taken_ns};
 }
 
-static uint64_t written_ns(const struct stat *st)
-{
-	return (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec;
-}
-
 static int is_numbered(const struct dirent *entry)
 {
 	return numbered_number(entry->d_name) != 0;
@@ -100,7 +95,7 @@ static void find_numbered(struct supervisor *s)
 		uint32_t number = numbered_number(names[i]->d_name);
 
 		if (join(path, s->dir, names[i]->d_name) && !stat(path, &st)) {
-			keep_add(s, number, (uint64_t)st.st_size, written_ns(&st));
+			keep_add(s, number, (uint64_t)st.st_size, timespec_ns(&st.st_mtim));
 			if (number >= s->next_number)
 				s->next_number = number + 1;
 		}
@@ -197,7 +192,7 @@ static void take_numbered(struct supervisor *s)
 	if (take_snapshot(s, s->dir, NULL, 0, s->timeline))
 		return;
 	if (join(path, s->dir, numbered_name(s->next_number, name)) && !stat(path, &st))
-		keep_add(s, s->next_number, (uint64_t)st.st_size, written_ns(&st));
+		keep_add(s, s->next_number, (uint64_t)st.st_size, timespec_ns(&st.st_mtim));
 	s->next_number++;
 	thin_out(s, 0);
 }
